@@ -38,6 +38,9 @@
 /* Sixteen bytes "chsteer-ring-v1\0": the key when a service names no seed. */
 #define CHS_RING_KEY_BYTES	"chsteer-ring-v1"
 
+/* What chs_ring_reference() gives; from selftests/unit/ring_model.py. */
+#define CHS_RING_REFERENCE_DIGEST	0x0b18e5023d280839ULL
+
 /**
  * struct chs_ring_id - a backend's identity, of which its points are made
  * @addr: address; IPv4 is v4-mapped
