@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Builds the module for one kernel in a copy of its sources, so that builds for
+# several kernels neither disturb each other nor the tree. Any warning is an
+# error here.
+#
+# usage: build.sh KERNEL [MAKE-ARGUMENT...]	prints the module's path
+
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+# shellcheck source=../kernels.sh
+. "$top/selftests/kernels.sh"
+
+kernel=${1:?usage: build.sh KERNEL [MAKE-ARGUMENT...]}
+shift
+if ! chs_kernel_find "$kernel" || [[ -z $KBUILD ]]; then
+	echo "build.sh: no build tree for kernel $kernel; try make deps" >&2
+	exit 1
+fi
+
+out=$here/out/$KVER/build
+mkdir -p "$out/kmod"
+exec 9> "$out/.lock"
+flock 9
+
+# Time stamps are kept, so that only what changed is built again.
+cp -pu "$top/Kbuild" "$out/"
+(cd "$top/kmod" && find . -type f \( -name '*.[ch]' -o -name 'Kbuild*' \) ! -name '*.mod.c' \
+	-exec cp -pu --parents -t "$out/kmod" {} +)
+(cd "$out/kmod" && find . -type f -name '*.[ch]' ! -name '*.mod.c' -print0) |
+while IFS= read -r -d '' file; do
+	[[ -e $top/kmod/$file ]] || rm -f "$out/kmod/$file"
+done
+
+log=$out/build.log
+if ! make -C "$KBUILD" M="$out" W=1 KCFLAGS=-Werror -j"$(nproc)" "$@" modules \
+	> "$log" 2>&1 || grep -q 'warning:' "$log"; then
+	echo "build.sh: the module does not build cleanly for $KVER:" >&2
+	cat "$log" >&2
+	exit 1
+fi
+echo "$out/kmod/chsteer.ko"

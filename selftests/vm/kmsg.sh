@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What counts as a complaint of the kernel. Sourced, by host and guest.
+
+# Bad page, oops, warning, lockup. A module from outside the kernel sets
+# others (out of tree, unsigned) merely by being loaded.
+# shellcheck disable=SC2034 # for those who source this file
+KMSG_TAINT=17056
+
+KMSG_BAD='Call Trace:|BUG:|WARNING:|Oops|general protection fault|Kernel panic'
+KMSG_BAD+='|blocked for more than|rcu.*detected.*stall|soft lockup'
+KMSG_BAD+='|ref_tracker:|unreferenced object|unregister_netdevice: waiting'
+KMSG_BAD+='|Objects remaining in|refcount_t:'
+
+# From here on messages count; what the boot said does not.
+kmsg_mark()
+{
+	echo "chs-vm: begin" > /dev/kmsg
+	dmesg -C
+}
+
+# Prints, behind '#', what the kernel complained of since kmsg_mark() or the
+# last call, and fails if there was anything. The ring buffer is cleared, so
+# that each complaint is charged to one test.
+kmsg_check()
+{
+	local taint bad
+
+	taint=$(($(< /proc/sys/kernel/tainted) & KMSG_TAINT))
+	bad=$(dmesg | grep -E -A 40 "$KMSG_BAD")
+	dmesg -C
+	if [[ $bad ]]; then
+		echo "# the kernel complained:"
+		# shellcheck disable=SC2001 # a prefix for every line
+		sed 's/^/# /' <<< "$bad"
+	fi
+	# A taint does not go away: only a new one is news.
+	if ((taint & ~${KMSG_TAINT_SEEN:-0})); then
+		echo "# the kernel is tainted: mask $taint"
+		KMSG_TAINT_SEEN=$taint
+		return 1
+	fi
+	[[ -z $bad ]]
+}
