@@ -135,7 +135,7 @@ job_make()
 			[[ ${!name:-} ]] && printf 'export %s=%q\n' "$name" "${!name}"
 		done
 		if [[ $shell && $ko ]]; then
-			printf '. %q\nchs_load\n' "$top/selftests/load.sh"
+			printf '. %q\nchs_load\n' "$top/selftests/module.sh"
 		fi
 		if [[ $shell ]] && ! (($#)); then
 			echo 'exec bash -i'
