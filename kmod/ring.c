@@ -14,9 +14,9 @@
  * backends were added, nor whether a ring was built afresh or from an older
  * one: the result is the same bit for bit, on every host and architecture.
  *
- * Cost, with n points, c of them changed, and s arcs: a fresh build is O(n + s),
- * because positions are uniform and a radix sort leaves next to nothing to do;
- * a build from an older ring is O(c + s) hashes and one O(n) merge. Ten bytes a
+ * Cost, with n points, c of them changed, and s arcs: O(n + s) for a fresh
+ * build, because positions are uniform and a radix sort leaves next to nothing
+ * to do; from an older ring O(c) hashes, one O(n) merge and O(s). Ten bytes a
  * point are kept, and as many again are needed while building.
  *
  * Karger et al., "Consistent Hashing and Random Trees", STOC 1997.
@@ -46,7 +46,7 @@
 #define RADIX_BITS	11
 #define RADIX_SIZE	(1U << RADIX_BITS)
 
-/* Arcs that one step of the digest takes in. The fewest slots are whole blocks. */
+/* Arcs that one step of the digest takes in; slots are a multiple of it. */
 #define DIGEST_BLOCK	64
 
 /* A list of points, in the end sorted by position, then owner. */
@@ -130,7 +130,7 @@ u32 chs_ring_node_points(const struct chs_ring_conf *conf, u32 weight)
 	const u32 n = (2 * conf->points * weight + conf->unit) /
 		      (2 * conf->unit);
 
-	return weight && !n ? 1 : n * !!weight;
+	return weight && !n ? 1 : n;
 }
 
 /**
@@ -483,8 +483,8 @@ static u64 digest_id(const struct chs_ring_conf *conf,
 
 /*
  * d = H(version(4), hash(4), slots(8)), then for each 64 arcs in turn
- * d = H(d(8), 64 words of 8), in network order. The word of an arc is H(address,
- * port) of its owner, or 0 if it has none.
+ * d = H(d(8), 64 words of 8), in network order. The word of an arc is
+ * H(address, port) of its owner, or 0 if it has none.
  */
 static int digest_set(struct chs_ring *ring)
 {

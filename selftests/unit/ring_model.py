@@ -10,8 +10,15 @@ merged, radix-sorted or remembered. The C code must give the same.
     ring_model.py --write    replace vectors/ring-v1.tsv
 """
 
+import argparse
+import collections
+import hashlib
 import ipaddress
+import pathlib
 import struct
+import sys
+
+VECTORS = pathlib.Path(__file__).parent / "vectors" / "ring-v1.tsv"
 
 MASK = (1 << 64) - 1
 
@@ -102,7 +109,8 @@ class Ring:
         return arcs
 
     def shares(self):
-        return {ident: self.arcs.count(ident) for ident in self.weights}
+        count = collections.Counter(self.arcs)
+        return {ident: count[ident] for ident in self.weights}
 
     def digest(self):
         word = {ident: siphash(self.key, ident) for ident in self.weights}
@@ -147,5 +155,156 @@ def reference():
     return siphash(ring.key, struct.pack(">5Q", ring.digest(), *flows))
 
 
+class Numbers:
+    """Numbers that look random and are the same everywhere."""
+
+    def __init__(self, name):
+        self.name, self.count = name, 0
+
+    def below(self, n):
+        self.count += 1
+        digest = hashlib.sha256(b"%s %d" % (self.name, self.count)).digest()
+        return int.from_bytes(digest[:8], "big") % n
+
+    def v4(self):
+        return str(ipaddress.IPv4Address(self.below(2**32)))
+
+    def v6(self):
+        return str(ipaddress.IPv6Address(0x20010DB8 << 96
+                                         | self.below(2**64)))
+
+
+SEED = bytes(range(0xF0, 0x100))
+PROTOS = {"tcp": 6, "udp": 17, "sctp": 132}
+
+STANDARD = dict(points=512, unit=100, slots=16384)
+
+# name, what the ring is made by, backends in no particular order
+RINGS = [
+    ("five", STANDARD,
+     [("10.0.0.%d" % i, 80, 100) for i in (3, 1, 5, 2, 4)]),
+    ("similar", dict(points=512, unit=100, slots=4096),
+     [("10.0.0.%d" % i, 80, 100) for i in (8, 1, 7, 2, 6, 3, 5, 4)]),
+    ("octets", dict(points=100, unit=100, slots=1024),
+     [("10.0.0.%d" % i, 80, 100)
+      for i in (2, 3, 9, 10, 11, 12, 19, 20, 21, 90, 99, 100)]),
+    ("ports", dict(points=100, unit=100, slots=1024),
+     [("10.0.0.1", p, 100) for p in (10, 9, 8080, 100, 0, 65535)]),
+    ("one-seven", dict(points=160, unit=7, slots=4096),
+     [("192.0.2.1", 443, 1), ("192.0.2.2", 443, 7), ("192.0.2.3", 443, 7),
+      ("192.0.2.4", 443, 1)]),
+    ("six", dict(points=512, unit=100, slots=16384),
+     [("2001:db8::%x" % i, 53, w)
+      for i, w in ((1, 100), (0x10, 100), (2, 50), (0xA, 7), (9, 1),
+                   (0xFFFF, 133))]),
+    ("mixed", dict(points=64, unit=50, slots=2048, key=SEED),
+     [("10.1.2.3", 8080, 50), ("10.1.2.3", 8081, 50), ("10.1.2.4", 0, 25),
+      ("2001:db8:1::1", 8080, 100), ("2001:db8::1", 8080, 1),
+      ("203.0.113.9", 1, 0), ("255.255.255.254", 9, 3)]),
+    ("client", dict(points=512, unit=100, slots=1024, hash="src", key=SEED),
+     [("10.0.0.1", 80, 100), ("10.0.0.2", 80, 7), ("10.0.0.3", 80, 1000)]),
+    ("rounded", dict(points=3, unit=10000, slots=256),
+     [("10.0.0.1", 1, 1), ("10.0.0.2", 1, 4999), ("10.0.0.3", 1, 5000),
+      ("10.0.0.4", 1, 10000), ("10.0.0.5", 1, 8333), ("10.0.0.6", 1, 8334)]),
+    ("alone", dict(points=1, unit=1, slots=256), [("10.0.0.1", 80, 1)]),
+    ("idle", dict(points=10, unit=100, slots=256),
+     [("10.0.0.1", 80, 0), ("10.0.0.2", 80, 0)]),
+    ("empty", dict(points=10, unit=100, slots=256), []),
+]
+
+# Rings that flows are steered by, and how many each.
+STEERED = [("five", 300), ("one-seven", 200), ("six", 200), ("mixed", 200),
+           ("client", 100)]
+
+
+def text(ident):
+    if ident is None:
+        return "-", 0
+    addr = ipaddress.IPv6Address(ident[:16])
+    return str(addr.ipv4_mapped or addr), struct.unpack(">H", ident[16:])[0]
+
+
+def point_vectors():
+    for key in (KEY_DEFAULT, SEED):
+        for addr, port in (("10.0.0.1", 80), ("10.0.0.10", 8080),
+                           ("192.0.2.1", 0), ("255.255.255.255", 65535),
+                           ("2001:db8::1", 443), ("fe80::1:2:3:4", 1)):
+            for index in (0, 1, 2, 255, 256, 511, 65536, 4194303):
+                yield ("point", key.hex(), addr, port, index, "%016x"
+                       % point(key, identity(addr, port), index))
+
+
+def random_flow(numbers, v6):
+    address = numbers.v6 if v6 else numbers.v4
+    proto = sorted(PROTOS)[numbers.below(3)]
+    return (proto, address(), numbers.below(65536), address(),
+            numbers.below(65536))
+
+
+def hash_vectors():
+    numbers = Numbers(b"hash")
+    for i in range(48):
+        key = SEED if i & 1 else KEY_DEFAULT
+        proto, *ends = random_flow(numbers, i & 2)
+        for hash in ("5tuple", "src"):
+            yield ("hash", key.hex(), hash, proto, *ends,
+                   "%016x" % flow_hash(key, hash, PROTOS[proto], *ends))
+
+
+def ring_vectors(name, conf, backends):
+    ring = Ring(backends, **conf)
+    yield ("ring", name, ring.key.hex(), ring.hash, conf["points"],
+           conf["unit"], conf["slots"])
+    shares = ring.shares()
+    for addr, port, weight in backends:
+        yield ("node", addr, port, weight,
+               n_points(conf["points"], conf["unit"], weight),
+               shares[identity(addr, port)])
+    yield ("digest", "%016x" % ring.digest())
+
+    numbers = Numbers(name.encode())
+    for i in range(dict(STEERED).get(name, 0)):
+        proto, *ends = random_flow(numbers, i & 1)
+        value = flow_hash(ring.key, ring.hash, PROTOS[proto], *ends)
+        yield ("steer", proto, *ends, *text(ring.owner(value)))
+
+
+def vectors():
+    yield ("# Ring version 1. Made by ring_model.py; columns:",)
+    for line in ("point key address port index position",
+                 "hash key what proto saddr sport daddr dport value",
+                 "ring name key hash points unit slots",
+                 "node address port weight points arcs",
+                 "digest value",
+                 "steer proto saddr sport daddr dport address port",
+                 "reference value"):
+        yield tuple(("# " + line).split())
+    yield from point_vectors()
+    yield from hash_vectors()
+    for name, conf, backends in RINGS:
+        yield from ring_vectors(name, conf, backends)
+    yield ("reference", "%016x" % reference())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true",
+                        help="compare with the file")
+    parser.add_argument("--write", action="store_true",
+                        help="replace the file")
+    args = parser.parse_args()
+
+    now = "".join("\t".join(map(str, line)) + "\n" for line in vectors())
+    if args.write:
+        VECTORS.write_text(now)
+    elif not args.check:
+        sys.stdout.write(now)
+    elif VECTORS.read_text() != now:
+        sys.exit("%s: differs from the model" % VECTORS)
+    else:
+        print("%s: %d lines as the model has them"
+              % (VECTORS.name, now.count("\n")))
+
+
 if __name__ == "__main__":
-    print("reference\t%016x" % reference())
+    main()

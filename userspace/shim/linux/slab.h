@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory. A test that wants allocations to fail defines shim_malloc to a
- * function of its own before it includes the code under test.
+ * Memory. A test that wants to count allocations, or to make them fail, defines
+ * shim_malloc and shim_free before it includes the code under test.
  */
 #ifndef CHS_SHIM_LINUX_SLAB_H
 #define CHS_SHIM_LINUX_SLAB_H
@@ -10,6 +10,7 @@
 
 #ifndef shim_malloc
 #define shim_malloc	malloc
+#define shim_free	free
 #endif
 
 /* GFP flags mean nothing here. */
@@ -29,7 +30,7 @@ static inline void *kvmalloc_array(size_t n, size_t size, int flags)
 
 static inline void kvfree(const void *addr)
 {
-	free((void *)addr);
+	shim_free((void *)addr);
 }
 
 #endif /* CHS_SHIM_LINUX_SLAB_H */
