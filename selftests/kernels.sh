@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # variables are for those who source it
 #
 # Finds the kernels that the tests build for and boot. Sourced.
 #
@@ -10,7 +10,6 @@
 CHS_CACHE=${CHS_CACHE:-/var/cache/chsteer}
 
 # The kernels that every change is built for and tested on, oldest first.
-# shellcheck disable=SC2034 # for those who source this file
 CHS_KERNELS=(6.1 6.12)
 
 chs_kernel_releases()

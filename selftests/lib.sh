@@ -154,8 +154,9 @@ chs_expect()
 # chs_expect_range WHAT ACTUAL LOW HIGH: integers
 chs_expect_range()
 {
-	[[ $2 =~ ^-?[0-9]+$ ]] && (($2 >= $3 && $2 <= $4)) ||
+	if [[ ! $2 =~ ^-?[0-9]+$ ]] || (($2 < $3 || $2 > $4)); then
 		chs_fail "$1: got \"$2\", expected $3 to $4"
+	fi
 }
 
 # chs_json FILTER [JQ-OPTION...]: from the output of the last chs_cmd_*

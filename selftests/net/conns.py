@@ -359,7 +359,9 @@ class Loop:
     def read_commands(self):
         data = os.read(0, 65536)
         if not data:
-            sys.exit(0)
+            self.sel.unregister(0)
+            self.queue.append("quit")
+            return
         *lines, self.input = (self.input + data).split(b"\n")
         self.queue.extend(line.decode() for line in lines if line.strip())
 

@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
 #
 # The initramfs of a test VM: makes the host's root, read-only over 9p under a
 # throw-away overlay, the root of the guest and hands over to guest.sh.
@@ -22,6 +23,7 @@ while read -r module; do
 	insmod "/modules/$module" || die "cannot load $module"
 done < /modules/order
 
+# shellcheck source=/dev/null
 . /job/env
 
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=524288 \

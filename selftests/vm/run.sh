@@ -7,6 +7,8 @@
 # The command passed only if the guest says so on a port of its own. A guest
 # that is silent, panics, runs out of time, or whose kernel complained, failed.
 
+# shellcheck disable=SC2054 # commas belong to the options of QEMU
+
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -60,8 +62,9 @@ while (($#)); do
 done
 [[ $shell ]] || (($#)) || { usage >&2; exit 125; }
 
-chs_kernel_find "$kernel" && [[ $KIMAGE ]] ||
+if ! chs_kernel_find "$kernel" || [[ -z $KIMAGE ]]; then
 	die "no kernel $kernel to boot; try make deps"
+fi
 
 ko=
 if [[ $module ]]; then
