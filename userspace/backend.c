@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * chctl backend
+ */
+#include <string.h>
+#include <time.h>
+
+#include "cmd.h"
+#include "err.h"
+#include "out.h"
+#include "show.h"
+
+/* Endpoints end where the first option begins. */
+static int count_endpoints(const struct ctl_args *args)
+{
+	int n = 1;
+
+	while (n < args->argc && !ctl_keyword_find(ctl_backend_keywords, UINT32_MAX, args->argv[n]))
+		n++;
+	return n - 1;
+}
+
+static int put_backends(struct nl_msg *msg, const struct ctl_args *args, int n,
+			const struct ctl_backend *be)
+{
+	struct ctl_endpoint ep;
+	int i, ret;
+
+	for (i = 1; i <= n; i++) {
+		/* More likely a mistyped option than an address. */
+		if (i > 1 && !strpbrk(args->argv[i], "0123456789.:[]"))
+			return ctl_usage("'%s': neither an address nor an option",
+					 args->argv[i]);
+		ret = ctl_parse_plain_endpoint("backend", args->argv[i], false, &ep);
+		if (!ret)
+			ret = ctl_put_backend(msg, &ep, be);
+		if (ret)
+			return ret;
+	}
+	return CTL_OK;
+}
+
+/* @any: service "*" stands for every service that has the backends. */
+static int build(const struct ctl_args *args, uint8_t cmd, int n,
+		 const struct ctl_backend *be, bool any, struct nl_msg **msg)
+{
+	const char *name = args->argv[0];
+	const size_t room = CTL_BACKEND_ROOM + (be->zone ? strlen(be->zone) : 0);
+	int ret = CTL_OK;
+
+	if (!n)
+		return ctl_usage("'%s': ENDPOINT expected", args->argv[1]);
+	*msg = ctl_cmd_request(args, cmd, strlen(name) + n * room);
+	if (!*msg)
+		return CTL_FAILED;
+	if (!any || strcmp(name, "*"))
+		ret = ctl_put_service_name(*msg, name);
+	if (!ret)
+		ret = put_backends(*msg, args, n, be);
+	if (ret) {
+		nlmsg_free(*msg);
+		*msg = NULL;
+	}
+	return ret;
+}
+
+static int parse_options(const struct ctl_args *args, int n, struct ctl_backend *be)
+{
+	return ctl_parse_keywords(ctl_backend_keywords, args->cmd->allowed,
+				  args->argv + 1 + n, be, &be->present);
+}
+
+int ctl_backend_add(struct ctl_args *args, struct nl_msg **msg)
+{
+	const int n = count_endpoints(args);
+	struct ctl_backend be = {};
+	int ret;
+
+	ret = parse_options(args, n, &be);
+	return ret ? ret : build(args, CHS_CMD_BACKEND_NEW, n, &be, false, msg);
+}
+
+int ctl_backend_replace(struct ctl_args *args, struct nl_msg **msg)
+{
+	args->flags |= CHS_FLAG_REPLACE;
+	return ctl_backend_add(args, msg);
+}
+
+int ctl_backend_set(struct ctl_args *args, struct nl_msg **msg)
+{
+	const int n = count_endpoints(args);
+	struct ctl_backend be = {};
+	int ret;
+
+	ret = parse_options(args, n, &be);
+	if (!ret && !be.present)
+		ret = ctl_usage("nothing to set: chctl backend set %s", args->cmd->usage);
+	return ret ? ret : build(args, CHS_CMD_BACKEND_SET, n, &be, true, msg);
+}
+
+int ctl_backend_drain(struct ctl_args *args, struct nl_msg **msg)
+{
+	const int n = count_endpoints(args);
+	struct ctl_backend be = {};
+	int ret;
+
+	ret = parse_options(args, n, &be);
+	be.state = CHS_STATE_DRAIN;
+	be.present |= CTL_BIT(CHS_A_BACKEND_STATE);
+	return ret ? ret : build(args, CHS_CMD_BACKEND_SET, n, &be, true, msg);
+}
+
+int ctl_backend_del(struct ctl_args *args, struct nl_msg **msg)
+{
+	const struct ctl_backend be = {};
+
+	return build(args, CHS_CMD_BACKEND_DEL, args->argc - 1, &be, true, msg);
+}
+
+/* What a backend's part of new flows is made of. */
+uint64_t ctl_target_weight(const struct ctl_backend *be)
+{
+	return be->state == CHS_STATE_UP ? be->weight : 0;
+}
+
+uint64_t ctl_total_weight(const struct ctl_snap *snap, const struct ctl_service *svc)
+{
+	uint64_t total = 0;
+	uint32_t i;
+
+	for (i = 0; i < svc->n; i++)
+		total += ctl_target_weight(&snap->backends[svc->first + i]);
+	return total;
+}
+
+static void show_optional(enum ctl_out_as as, const char *key, bool there, uint64_t value)
+{
+	if (there)
+		ctl_out_u64(as, key, value);
+	else
+		ctl_out_null(as, key);
+}
+
+static void show_since(uint64_t since)
+{
+	const time_t when = since;
+	char buf[32] = "-";
+	struct tm tm;
+
+	if (gmtime_r(&when, &tm))
+		strftime(buf, sizeof(buf), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	ctl_out_str(CTL_OUT_TEXT, "since", buf);
+	ctl_out_u64(CTL_OUT_JSON, "since", since);
+}
+
+static void show_deadline(const struct ctl_backend *be)
+{
+	const bool set = be->present & CTL_BIT(CHS_A_BACKEND_DEADLINE);
+
+	show_optional(CTL_OUT_JSON, "deadline", set, be->deadline);
+	show_optional(CTL_OUT_ANY, "deadline_left",
+		      be->status & CTL_BIT(CHS_A_BACKEND_STATUS_DEADLINE_LEFT),
+		      be->deadline_left);
+	ctl_out_bool(CTL_OUT_JSON, "delete", be->present & CTL_BIT(CHS_A_BACKEND_DELETE));
+}
+
+static void show_key(const struct ctl_backend *be)
+{
+	ctl_out_str(CTL_OUT_TEXT, NULL, ctl_endpoint_text(&be->ep));
+	ctl_out_str(CTL_OUT_JSON, "address", ctl_addr_text(&be->ep.addr));
+	ctl_out_u64(CTL_OUT_JSON, "port", be->ep.port);
+	ctl_out_u64(CTL_OUT_ANY, "weight", be->weight);
+	ctl_out_str(CTL_OUT_ANY, "state", ctl_choice_name(ctl_states, be->state));
+}
+
+static void show_traffic(const struct ctl_backend *be)
+{
+	ctl_out_u64(CTL_OUT_ANY, "packets", be->packets);
+	ctl_out_u64(CTL_OUT_ANY, "bytes", be->bytes);
+	show_optional(CTL_OUT_ANY, "new_flows",
+		      be->status & CTL_BIT(CHS_A_BACKEND_STATUS_NEW_FLOWS), be->new_flows);
+	ctl_out_null(CTL_OUT_JSON, "tracked_flows");
+	show_optional(CTL_OUT_ANY, "idle", be->status & CTL_BIT(CHS_A_BACKEND_STATUS_IDLE),
+		      be->idle);
+}
+
+/**
+ * ctl_show_backend() - a backend with all that is known of it
+ * @snap: snapshot that it is in
+ * @be: backend
+ * @total: weight of all that take new flows
+ * @named: name its service
+ */
+void ctl_show_backend(const struct ctl_snap *snap, const struct ctl_backend *be,
+		      uint64_t total, bool named)
+{
+	const struct ctl_service *svc = &snap->services[be->service];
+
+	ctl_out_open(CTL_OUT_OBJECT, NULL);
+	if (named)
+		ctl_out_str(CTL_OUT_BARE, "service", svc->name);
+	show_key(be);
+	ctl_out_str(CTL_OUT_ANY, "zone", be->zone);
+	ctl_out_u64(CTL_OUT_ANY, "slots", be->slots);
+	ctl_out_share(CTL_OUT_ANY, "share", be->slots, svc->slots);
+	ctl_out_share(CTL_OUT_ANY, "target", ctl_target_weight(be), total);
+	show_traffic(be);
+	show_since(be->since);
+	show_deadline(be);
+	ctl_out_null(CTL_OUT_JSON, "reachable");
+	ctl_out_null(CTL_OUT_JSON, "why");
+	ctl_out_close();
+}
+
+/**
+ * ctl_show_backends() - the backends beneath their service
+ * @snap: snapshot
+ * @svc: service in it
+ * @ring_only: leave out what has nothing to do with shares
+ */
+void ctl_show_backends(const struct ctl_snap *snap, const struct ctl_service *svc,
+		       bool ring_only)
+{
+	const uint64_t total = ctl_total_weight(snap, svc);
+	uint32_t i;
+
+	ctl_out_open(CTL_OUT_LIST, "backends");
+	for (i = 0; i < svc->n; i++) {
+		const struct ctl_backend *be = &snap->backends[svc->first + i];
+
+		if (!ring_only && ctl_out_is_json()) {
+			ctl_show_backend(snap, be, total, true);
+			continue;
+		}
+		ctl_out_open(CTL_OUT_OBJECT, NULL);
+		show_key(be);
+		if (ring_only)
+			ctl_out_u64(CTL_OUT_ANY, "slots", be->slots);
+		ctl_out_share(CTL_OUT_ANY, "share", be->slots, svc->slots);
+		ctl_out_share(CTL_OUT_ANY, "target", ctl_target_weight(be), total);
+		if (!ring_only)
+			ctl_out_u64(CTL_OUT_TEXT, "packets", be->packets);
+		ctl_out_close();
+	}
+	ctl_out_close();
+}
+
+int ctl_backend_show(struct ctl_args *args)
+{
+	struct ctl_snap snap;
+	uint32_t i, j;
+	int ret;
+
+	ret = ctl_snap_all(&snap, args->argv[0]);
+	if (ret)
+		return ret;
+
+	ctl_out_open(CTL_OUT_LIST, NULL);
+	for (i = 0; i < snap.n_services; i++) {
+		const struct ctl_service *svc = &snap.services[i];
+		const uint64_t total = ctl_total_weight(&snap, svc);
+
+		for (j = 0; j < svc->n; j++)
+			ctl_show_backend(&snap, &snap.backends[svc->first + j], total, true);
+	}
+	ctl_out_close();
+	ctl_snap_free(&snap);
+	return CTL_OK;
+}

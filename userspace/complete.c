@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * chctl complete WORD...: what may follow, one a line, for the shell.
+ *
+ * The words are those before the one being typed. The shell picks what fits.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "err.h"
+#include "snap.h"
+
+static void offer_objects(void)
+{
+	const struct ctl_cmd *cmd;
+	const char *last = "";
+
+	for (cmd = ctl_cmds; cmd->object; cmd++) {
+		if (strcmp(cmd->object, last))
+			puts(cmd->object);
+		last = cmd->object;
+	}
+	puts("help");
+}
+
+static void offer_verbs(const char *object)
+{
+	const struct ctl_cmd *cmd;
+
+	for (cmd = ctl_cmds; cmd->object; cmd++) {
+		if (!strcmp(cmd->object, object) && cmd->verb)
+			puts(cmd->verb);
+	}
+	puts("help");
+}
+
+static void offer_services(void)
+{
+	struct ctl_snap snap;
+	uint32_t i;
+
+	if (ctl_snap_services(&snap, NULL)) {
+		ctl_err_clear();
+		return;
+	}
+	for (i = 0; i < snap.n_services; i++)
+		puts(snap.services[i].name);
+	ctl_snap_free(&snap);
+}
+
+static void offer_backends(const char *service)
+{
+	struct ctl_snap snap;
+	uint32_t i;
+
+	if (ctl_snap_all(&snap, strcmp(service, "*") ? service : NULL)) {
+		ctl_err_clear();
+		return;
+	}
+	for (i = 0; i < snap.n_backends; i++)
+		puts(ctl_endpoint_text(&snap.backends[i].ep));
+	ctl_snap_free(&snap);
+}
+
+static void offer_list(const char *const *values)
+{
+	for (; *values; values++)
+		puts(*values);
+}
+
+static void offer_keywords(const struct ctl_cmd *cmd)
+{
+	const struct ctl_keyword *kw;
+
+	for (kw = cmd->keywords; kw && kw->name; kw++) {
+		if (cmd->allowed & CTL_BIT(kw->attr))
+			puts(kw->name);
+	}
+}
+
+/* The @n words behind the verb are typed already. */
+static void offer_arguments(const struct ctl_cmd *cmd, char **words, int n)
+{
+	const struct ctl_keyword *kw = NULL;
+	const struct ctl_flag *flag;
+
+	for (flag = cmd->flags; !n && flag && flag->name; flag++)
+		puts(flag->name);
+
+	if (n && cmd->keywords)
+		kw = ctl_keyword_find(cmd->keywords, cmd->allowed, words[n - 1]);
+	if (kw && kw->values)
+		offer_list(kw->values);
+	if (kw && kw->kind != CTL_KW_FLAG)
+		return;
+
+	if (cmd->first == CTL_FIRST_PROTO && n == (cmd->verb ? 1 : 0))
+		offer_list(ctl_protos);
+	else if (!n && (cmd->first == CTL_FIRST_SERVICE || cmd->first == CTL_FIRST_BACKENDS))
+		offer_services();
+	else if (n && cmd->first == CTL_FIRST_BACKENDS)
+		offer_backends(words[0]);
+	if (n)
+		offer_keywords(cmd);
+}
+
+/**
+ * ctl_complete() - print what may follow some words
+ * @words: the words, NULL-ended
+ *
+ * Return: CTL_OK always; where nothing can be said, nothing is.
+ */
+int ctl_complete(char **words)
+{
+	const struct ctl_cmd *cmd;
+	int n = 0, skip;
+
+	while (words[n])
+		n++;
+	if (!n) {
+		offer_objects();
+		return CTL_OK;
+	}
+
+	cmd = ctl_cmd_find(words[0], words[1]);
+	if (!cmd) {
+		if (n == 1)
+			offer_verbs(words[0]);
+		return CTL_OK;
+	}
+
+	skip = cmd->verb ? 2 : 1;
+	while (skip < n && !strncmp(words[skip], "--", 2))
+		skip++;
+	offer_arguments(cmd, words + skip, n - skip);
+	return CTL_OK;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Services and backends as the tool holds them, and their way to and from
+ * netlink messages.
+ */
+#ifndef CHCTL_MODEL_H
+#define CHCTL_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nl.h"
+#include "parse.h"
+
+/* Room that a service or a backend takes in a request, its name apart. */
+#define CTL_SERVICE_ROOM	256
+#define CTL_BACKEND_ROOM	96
+/* Longer words are not sent; the kernel's own limits are far below. */
+#define CTL_NAME_MAX		1024
+
+/**
+ * struct ctl_stats - counters of a service
+ * @flows_counted: whether @new_flows means anything
+ * @drops: by reason, indexed by attribute
+ */
+struct ctl_stats {
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t new_flows;
+	bool flows_counted;
+	uint64_t passed;
+	uint64_t icmp_unmatched;
+	uint64_t drops[CHS_A_DROPS_MAX + 1];
+};
+
+/**
+ * struct ctl_service - a service
+ * @name: its key
+ * @proto: IPPROTO_...
+ * @ep: virtual address and ports
+ * @present: attribute bits of the options that are set
+ * @seed_default: whether its seed is the documented one
+ * @n_backends: number of its backends
+ * @generation: number of its rings
+ * @digest: of its ring
+ * @stats: counters
+ * @first: its first backend in a snapshot
+ * @n: number of them there
+ */
+struct ctl_service {
+	const char *name;
+	uint8_t proto;
+	struct ctl_endpoint ep;
+
+	uint32_t present;
+	uint32_t mode;
+	uint32_t hash;
+	uint32_t points;
+	uint32_t unit;
+	uint32_t slots;
+	uint32_t balance;
+	uint8_t seed[CTL_SEED_BYTES];
+	uint32_t on_empty;
+	uint32_t masquerade;
+
+	bool seed_default;
+	uint32_t n_backends;
+	uint64_t generation;
+	uint64_t digest;
+	struct ctl_stats stats;
+
+	uint32_t first;
+	uint32_t n;
+};
+
+/**
+ * struct ctl_backend - a backend
+ * @service: index of its service in a snapshot
+ * @ep: address and port
+ * @present: attribute bits of the options that are set
+ * @status: attribute bits of the status fields that were told
+ */
+struct ctl_backend {
+	uint32_t service;
+	struct ctl_endpoint ep;
+
+	uint32_t present;
+	uint32_t weight;
+	uint32_t state;
+	const char *zone;
+	uint32_t deadline;
+
+	uint32_t status;
+	uint32_t deadline_left;
+	uint32_t slots;
+	uint32_t idle;
+	uint64_t since;
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t new_flows;
+};
+
+extern const struct ctl_keyword ctl_service_keywords[];
+extern const struct ctl_keyword ctl_backend_keywords[];
+extern const char *const ctl_modes[];
+extern const char *const ctl_hashes[];
+extern const char *const ctl_on_empties[];
+extern const char *const ctl_states[];
+extern const char *const ctl_drop_reasons[];
+
+int ctl_put_txn(struct nl_msg *msg);
+int ctl_put_flags(struct nl_msg *msg, uint32_t flags);
+int ctl_put_service_name(struct nl_msg *msg, const char *name);
+int ctl_put_service(struct nl_msg *msg, const struct ctl_service *svc, bool key);
+int ctl_put_backend(struct nl_msg *msg, const struct ctl_endpoint *ep,
+		    const struct ctl_backend *be);
+int ctl_get_service(struct nlattr **tb, struct ctl_service *svc);
+int ctl_get_backend(struct nlattr **tb, struct ctl_backend *be);
+void ctl_get_endpoint(const struct nlattr *addr, const struct nlattr *port,
+		      struct ctl_endpoint *ep);
+const char *ctl_get_service_name(struct nlattr **tb);
+int ctl_bad_reply(void);
+
+#endif /* CHCTL_MODEL_H */

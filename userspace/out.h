@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One writer for text and JSON: the same calls give either.
+ *
+ * Text is one object a line, "label value" pairs in columns; an object inside
+ * another one is a line of its own, indented beneath it.
+ */
+#ifndef CHCTL_OUT_H
+#define CHCTL_OUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What is opened, in JSON and in text. */
+enum ctl_out_kind {
+	/* [ ]; nothing */
+	CTL_OUT_LIST,
+	/* { }; a line */
+	CTL_OUT_OBJECT,
+	/* [ ]; a line */
+	CTL_OUT_TUPLE,
+	/* { }; more of the line */
+	CTL_OUT_GROUP,
+};
+
+/* Where and how a value appears. */
+enum ctl_out_as {
+	CTL_OUT_ANY,
+	/* In text without its label. */
+	CTL_OUT_BARE,
+	CTL_OUT_JSON,
+	CTL_OUT_TEXT,
+};
+
+void ctl_out_init(bool json, bool pretty);
+bool ctl_out_is_json(void);
+int ctl_out_finish(void);
+void ctl_out_json_string(FILE *to, const char *string);
+
+void ctl_out_open(enum ctl_out_kind kind, const char *key);
+void ctl_out_close(void);
+
+void ctl_out_str(enum ctl_out_as as, const char *key, const char *value);
+void ctl_out_u64(enum ctl_out_as as, const char *key, uint64_t value);
+void ctl_out_bool(enum ctl_out_as as, const char *key, bool value);
+void ctl_out_hex(enum ctl_out_as as, const char *key, uint64_t value);
+void ctl_out_share(enum ctl_out_as as, const char *key, uint64_t part, uint64_t whole);
+void ctl_out_ratio(enum ctl_out_as as, const char *key, double value);
+void ctl_out_hundredths(enum ctl_out_as as, const char *key, uint32_t value);
+void ctl_out_null(enum ctl_out_as as, const char *key);
+
+#endif /* CHCTL_OUT_H */

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * chctl service
+ */
+#include <string.h>
+
+#include "cmd.h"
+#include "err.h"
+#include "out.h"
+#include "show.h"
+#include "snap.h"
+
+/*
+ * Options of modes that this version does not have. Where conntrack is the
+ * flow table they would mean nothing.
+ */
+static int check_foreign_options(char **words)
+{
+	static const char *const foreign[] = {
+		"affinity", "window", "max-flows", "timeout", NULL
+	};
+	uint32_t i;
+
+	for (; *words; words++) {
+		for (i = 0; foreign[i]; i++) {
+			if (!strcmp(*words, foreign[i]))
+				return ctl_usage("%s: not in mode nat, where conntrack is the flow table",
+						 *words);
+		}
+	}
+	return CTL_OK;
+}
+
+static int parse_options(struct ctl_args *args, int first, struct ctl_service *svc)
+{
+	int ret;
+
+	ret = check_foreign_options(args->argv + first);
+	if (ret)
+		return ret;
+	return ctl_parse_keywords(ctl_service_keywords, args->cmd->allowed,
+				  args->argv + first, svc, &svc->present);
+}
+
+static int build(const struct ctl_args *args, uint8_t cmd, const struct ctl_service *svc,
+		 bool key, struct nl_msg **msg)
+{
+	*msg = ctl_cmd_request(args, cmd, strlen(svc->name));
+	if (!*msg)
+		return CTL_FAILED;
+	if (ctl_put_service(*msg, svc, key)) {
+		nlmsg_free(*msg);
+		return CTL_FAILED;
+	}
+	return CTL_OK;
+}
+
+int ctl_service_add(struct ctl_args *args, struct nl_msg **msg)
+{
+	struct ctl_service svc = { .name = args->argv[0] };
+	int ret;
+
+	ret = ctl_parse_proto(args->argv[1], &svc.proto);
+	if (!ret)
+		ret = ctl_parse_endpoint(args->argv[2], &svc.ep);
+	if (!ret && svc.ep.kind == CTL_PORT_NONE)
+		ret = ctl_usage("%s: port missing (%s:PORT, LO-HI or * for PORT)", args->argv[2],
+				svc.ep.addr.len == 4 ? "ADDRESS" : "[ADDRESS]");
+	if (!ret)
+		ret = parse_options(args, 3, &svc);
+	return ret ? ret : build(args, CHS_CMD_SERVICE_NEW, &svc, true, msg);
+}
+
+int ctl_service_set(struct ctl_args *args, struct nl_msg **msg)
+{
+	struct ctl_service svc = { .name = args->argv[0] };
+	int ret;
+
+	if (args->argc == 1)
+		return ctl_usage("nothing to set: chctl service set %s", args->cmd->usage);
+	ret = parse_options(args, 1, &svc);
+	return ret ? ret : build(args, CHS_CMD_SERVICE_SET, &svc, false, msg);
+}
+
+int ctl_service_del(struct ctl_args *args, struct nl_msg **msg)
+{
+	const struct ctl_service svc = { .name = args->argv[0] };
+
+	return build(args, CHS_CMD_SERVICE_DEL, &svc, false, msg);
+}
+
+static void show_key(const struct ctl_service *svc)
+{
+	ctl_out_str(CTL_OUT_BARE, "name", svc->name);
+	ctl_out_str(CTL_OUT_BARE, "proto", ctl_proto_name(svc->proto));
+	ctl_out_str(CTL_OUT_TEXT, NULL, ctl_endpoint_text(&svc->ep));
+	ctl_out_str(CTL_OUT_JSON, "address", ctl_addr_text(&svc->ep.addr));
+	ctl_out_u64(CTL_OUT_JSON, "port", svc->ep.kind == CTL_PORT_ANY ? 0 : svc->ep.port);
+	if (svc->ep.kind == CTL_PORT_RANGE)
+		ctl_out_u64(CTL_OUT_JSON, "port_end", svc->ep.port_end);
+	else
+		ctl_out_null(CTL_OUT_JSON, "port_end");
+}
+
+/* What belongs to modes that keep flows themselves. */
+static void show_flow_options(void)
+{
+	static const char *const keys[] = {
+		"affinity", "window", "max_flows", "timeout", "gue_port", "source", "vrf", NULL
+	};
+	int i;
+
+	for (i = 0; keys[i]; i++)
+		ctl_out_null(CTL_OUT_JSON, keys[i]);
+}
+
+static void show_options(const struct ctl_service *svc)
+{
+	ctl_out_str(CTL_OUT_ANY, "mode", ctl_choice_name(ctl_modes, svc->mode));
+	ctl_out_str(CTL_OUT_ANY, "hash", ctl_choice_name(ctl_hashes, svc->hash));
+	ctl_out_u64(CTL_OUT_ANY, "points", svc->points);
+	ctl_out_u64(CTL_OUT_ANY, "unit", svc->unit);
+	ctl_out_u64(CTL_OUT_ANY, "slots", svc->slots);
+	ctl_out_hundredths(CTL_OUT_ANY, "balance", svc->balance);
+	ctl_out_str(CTL_OUT_TEXT, "seed", svc->seed_default ? "default" : "set");
+	ctl_out_bool(CTL_OUT_JSON, "seed_default", svc->seed_default);
+	ctl_out_str(CTL_OUT_ANY, "on_empty", ctl_choice_name(ctl_on_empties, svc->on_empty));
+	ctl_out_bool(CTL_OUT_ANY, "masquerade", svc->masquerade);
+	show_flow_options();
+}
+
+/* A connection once made stays where it is: nothing is ever open. */
+static void show_open(enum ctl_out_as as)
+{
+	ctl_out_u64(as, "open", 0);
+	ctl_out_u64(as, "settles_in", 0);
+}
+
+int ctl_service_show(struct ctl_args *args)
+{
+	struct ctl_snap snap;
+	uint32_t i;
+	int ret;
+
+	ret = ctl_snap_services(&snap, args->argv[0]);
+	if (ret)
+		return ret;
+
+	ctl_out_open(CTL_OUT_LIST, NULL);
+	for (i = 0; i < snap.n_services; i++) {
+		const struct ctl_service *svc = &snap.services[i];
+
+		ctl_out_open(CTL_OUT_OBJECT, NULL);
+		show_key(svc);
+		show_options(svc);
+		ctl_out_u64(CTL_OUT_ANY, "backends", svc->n_backends);
+		ctl_out_u64(CTL_OUT_ANY, "generation", svc->generation);
+		ctl_out_hex(CTL_OUT_ANY, "digest", svc->digest);
+		show_open(CTL_OUT_JSON);
+		ctl_out_close();
+	}
+	ctl_out_close();
+	ctl_snap_free(&snap);
+	return CTL_OK;
+}
+
+/* chctl without arguments: what an operator looks at first. */
+int ctl_show_all(void)
+{
+	struct ctl_snap snap;
+	uint32_t i;
+	int ret;
+
+	ret = ctl_snap_all(&snap, NULL);
+	if (ret)
+		return ret;
+
+	ctl_out_open(CTL_OUT_LIST, NULL);
+	for (i = 0; i < snap.n_services; i++) {
+		const struct ctl_service *svc = &snap.services[i];
+
+		ctl_out_open(CTL_OUT_OBJECT, NULL);
+		show_key(svc);
+		if (ctl_out_is_json())
+			show_options(svc);
+		else
+			ctl_out_str(CTL_OUT_TEXT, "mode", ctl_choice_name(ctl_modes, svc->mode));
+		ctl_out_u64(CTL_OUT_JSON, "generation", svc->generation);
+		ctl_out_u64(CTL_OUT_TEXT, "backends", svc->n_backends);
+		ctl_out_hex(CTL_OUT_ANY, "digest", svc->digest);
+		show_open(CTL_OUT_JSON);
+		ctl_show_backends(&snap, svc, false);
+		ctl_out_close();
+	}
+	ctl_out_close();
+	ctl_snap_free(&snap);
+	return CTL_OK;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Pieces of output that several commands have.
+ */
+#ifndef CHCTL_SHOW_H
+#define CHCTL_SHOW_H
+
+#include "snap.h"
+
+uint64_t ctl_target_weight(const struct ctl_backend *be);
+uint64_t ctl_total_weight(const struct ctl_snap *snap, const struct ctl_service *svc);
+void ctl_show_backend(const struct ctl_snap *snap, const struct ctl_backend *be,
+		      uint64_t total, bool named);
+void ctl_show_backends(const struct ctl_snap *snap, const struct ctl_service *svc,
+		       bool ring_only);
+
+#endif /* CHCTL_SHOW_H */

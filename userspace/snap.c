@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Services and backends as they were at one moment.
+ *
+ * A dump tells if something changed while it ran, but services and backends
+ * come from two. So services are read before and after: if they are the same,
+ * what was read between belongs to them. If not, it all begins anew, a bounded
+ * number of times.
+ */
+#include "snap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+
+#define SNAP_TRIES	20
+
+static int no_memory(void)
+{
+	return ctl_fail(ENOMEM, "out of memory");
+}
+
+/* Room for one more of an array that doubles when full. */
+static void *grow(void *array, uint32_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	return reallocarray(array, n ? 2 * (size_t)n : 1, size);
+}
+
+static int take_service(struct nlattr **tb, void *arg)
+{
+	struct ctl_snap *snap = arg;
+	struct ctl_service svc, *array;
+	int ret;
+
+	ret = ctl_get_service(tb, &svc);
+	if (ret)
+		return ret;
+	array = grow(snap->services, snap->n_services, sizeof(*array));
+	if (!array)
+		return no_memory();
+	snap->services = array;
+	svc.name = strdup(svc.name);
+	if (!svc.name)
+		return no_memory();
+	array[snap->n_services++] = svc;
+	return CTL_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct ctl_service *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static struct ctl_service *find_service(const struct ctl_snap *snap, const char *name)
+{
+	const struct ctl_service key = { .name = name };
+
+	if (!snap->n_services)
+		return NULL;
+	return bsearch(&key, snap->services, snap->n_services, sizeof(key), by_name);
+}
+
+static int take_backend(struct nlattr **tb, void *arg)
+{
+	const char *name = ctl_get_service_name(tb);
+	struct ctl_backend be, *array;
+	struct ctl_snap *snap = arg;
+	struct ctl_service *svc;
+	int ret;
+
+	if (!name)
+		return ctl_bad_reply();
+	ret = ctl_get_backend(tb, &be);
+	if (ret)
+		return ret;
+	svc = find_service(snap, name);
+	if (!svc)
+		return ctl_fail(EAGAIN, "service %s came meanwhile", name);
+
+	array = grow(snap->backends, snap->n_backends, sizeof(*array));
+	if (!array)
+		return no_memory();
+	snap->backends = array;
+	be.service = svc - snap->services;
+	svc->n++;
+	if (be.zone)
+		be.zone = strdup(be.zone);
+	array[snap->n_backends++] = be;
+	return CTL_OK;
+}
+
+/* One by one a service is asked for: an unknown name is to be an error. */
+static int load_services(struct ctl_snap *snap, const char *name)
+{
+	struct nl_msg *msg;
+	int ret;
+
+	msg = ctl_nl_msg(CHS_CMD_SERVICE_GET, name ? CTL_SERVICE_ROOM + strlen(name) : 0);
+	if (!msg)
+		return CTL_FAILED;
+	if (name) {
+		ret = ctl_put_service_name(msg, name);
+		if (ret) {
+			nlmsg_free(msg);
+			return ret;
+		}
+		return ctl_nl_do(msg, take_service, snap);
+	}
+
+	ret = ctl_nl_dump(msg, take_service, snap);
+	if (!ret && snap->n_services)
+		qsort(snap->services, snap->n_services, sizeof(*snap->services), by_name);
+	return ret;
+}
+
+static int load_backends(struct ctl_snap *snap, const char *name)
+{
+	struct nl_msg *msg;
+	int ret = CTL_OK;
+
+	msg = ctl_nl_msg(CHS_CMD_BACKEND_GET, name ? CTL_SERVICE_ROOM + strlen(name) : 0);
+	if (!msg)
+		return CTL_FAILED;
+	if (name)
+		ret = ctl_put_service_name(msg, name);
+	if (ret) {
+		nlmsg_free(msg);
+		return ret;
+	}
+	return ctl_nl_dump(msg, take_backend, snap);
+}
+
+/* A service's backends behind each other, their order kept: counting sort. */
+static int group_backends(struct ctl_snap *snap)
+{
+	struct ctl_backend *sorted;
+	uint32_t i, first = 0;
+
+	if (!snap->n_backends)
+		return CTL_OK;
+	sorted = calloc(snap->n_backends, sizeof(*sorted));
+	if (!sorted)
+		return no_memory();
+
+	for (i = 0; i < snap->n_services; i++) {
+		snap->services[i].first = first;
+		first += snap->services[i].n;
+		snap->services[i].n = 0;
+	}
+	for (i = 0; i < snap->n_backends; i++) {
+		struct ctl_service *svc = &snap->services[snap->backends[i].service];
+
+		sorted[svc->first + svc->n++] = snap->backends[i];
+	}
+	free(snap->backends);
+	snap->backends = sorted;
+	return CTL_OK;
+}
+
+static bool same_endpoint(const struct ctl_endpoint *a, const struct ctl_endpoint *b)
+{
+	return a->addr.len == b->addr.len && !memcmp(a->addr.b, b->addr.b, a->addr.len) &&
+	       a->kind == b->kind && a->port == b->port && a->port_end == b->port_end;
+}
+
+static bool same_service(const struct ctl_service *a, const struct ctl_service *b)
+{
+	const struct ctl_keyword *kw;
+	size_t size;
+
+	if (strcmp(a->name, b->name) || a->proto != b->proto ||
+	    !same_endpoint(&a->ep, &b->ep) || a->present != b->present ||
+	    a->generation != b->generation || a->digest != b->digest ||
+	    a->n_backends != b->n_backends)
+		return false;
+
+	for (kw = ctl_service_keywords; kw->name; kw++) {
+		size = kw->kind == CTL_KW_SEED ? CTL_SEED_BYTES : sizeof(uint32_t);
+		if (memcmp((const char *)a + kw->offset, (const char *)b + kw->offset, size))
+			return false;
+	}
+	return true;
+}
+
+/* Compare with the services as they are now, and count the backends. */
+static int check(const struct ctl_snap *snap, const char *name)
+{
+	struct ctl_snap now = {};
+	uint32_t i;
+	int ret;
+
+	ret = load_services(&now, name);
+	if (!ret && now.n_services != snap->n_services)
+		ret = CTL_FAILED;
+	for (i = 0; !ret && i < now.n_services; i++) {
+		if (!same_service(&now.services[i], &snap->services[i]) ||
+		    snap->services[i].n != snap->services[i].n_backends)
+			ret = CTL_FAILED;
+	}
+	ctl_snap_free(&now);
+	if (ret && (!ctl_err_code() || ctl_err_code() == EAGAIN))
+		return ctl_fail(EAGAIN, "the list changed while it was read");
+	return ret;
+}
+
+static int load_all(struct ctl_snap *snap, const char *name)
+{
+	int ret;
+
+	ret = load_services(snap, name);
+	if (!ret)
+		ret = load_backends(snap, name);
+	if (!ret)
+		ret = check(snap, name);
+	if (!ret)
+		ret = group_backends(snap);
+	return ret;
+}
+
+static int retry(struct ctl_snap *snap, const char *name,
+		 int (*load)(struct ctl_snap *snap, const char *name))
+{
+	unsigned int try;
+	int ret;
+
+	for (try = 0; try < SNAP_TRIES; try++) {
+		memset(snap, 0, sizeof(*snap));
+		ctl_err_clear();
+		ret = load(snap, name);
+		if (!ret)
+			return ret;
+		ctl_snap_free(snap);
+		if (ctl_err_code() != EAGAIN)
+			return ret;
+		ctl_nl_pause(try);
+	}
+
+	return ctl_fail(EBUSY, "the list changed while it was read, %u times over", SNAP_TRIES);
+}
+
+/**
+ * ctl_snap_services() - read services without their backends
+ * @snap: where they go
+ * @name: name of one, or NULL for all
+ *
+ * Return: CTL_OK, or CTL_FAILED and @snap is empty.
+ */
+int ctl_snap_services(struct ctl_snap *snap, const char *name)
+{
+	return retry(snap, name, load_services);
+}
+
+/**
+ * ctl_snap_all() - read services with their backends
+ * @snap: where they go
+ * @name: name of one service, or NULL for all
+ *
+ * Return: CTL_OK, or CTL_FAILED and @snap is empty.
+ */
+int ctl_snap_all(struct ctl_snap *snap, const char *name)
+{
+	return retry(snap, name, load_all);
+}
+
+/**
+ * ctl_snap_free() - free what was read
+ * @snap: the snapshot, empty then
+ */
+void ctl_snap_free(struct ctl_snap *snap)
+{
+	uint32_t i;
+
+	for (i = 0; i < snap->n_services; i++)
+		free((char *)snap->services[i].name);
+	for (i = 0; i < snap->n_backends; i++)
+		free((char *)snap->backends[i].zone);
+	free(snap->services);
+	free(snap->backends);
+	memset(snap, 0, sizeof(*snap));
+}
