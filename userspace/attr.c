@@ -31,6 +31,13 @@ static const char *const service_names[CHS_A_SERVICE_MAX + 1] = {
 	[CHS_A_SERVICE_SEED] = "seed",
 	[CHS_A_SERVICE_ON_EMPTY] = "on-empty",
 	[CHS_A_SERVICE_MASQUERADE] = "masquerade",
+	[CHS_A_SERVICE_AFFINITY] = "affinity",
+	[CHS_A_SERVICE_WINDOW] = "window",
+	[CHS_A_SERVICE_MAX_FLOWS] = "max-flows",
+	[CHS_A_SERVICE_TIMEOUT] = "timeout",
+	[CHS_A_SERVICE_GUE_PORT] = "gue-port",
+	[CHS_A_SERVICE_SOURCE] = "source address",
+	[CHS_A_SERVICE_VRF] = "vrf",
 };
 
 static const char *const backend_names[CHS_A_BACKEND_MAX + 1] = {

@@ -74,7 +74,7 @@ static void offer_keywords(const struct ctl_cmd *cmd)
 	const struct ctl_keyword *kw;
 
 	for (kw = cmd->keywords; kw && kw->name; kw++) {
-		if (cmd->allowed & CTL_BIT(kw->attr))
+		if (kw->help && (cmd->allowed & CTL_BIT(kw->attr)))
 			puts(kw->name);
 	}
 }

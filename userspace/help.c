@@ -39,7 +39,7 @@ static void print_keywords(const struct ctl_cmd *cmd)
 	char line[64];
 
 	for (kw = cmd->keywords; kw->name; kw++) {
-		if (!(cmd->allowed & CTL_BIT(kw->attr)))
+		if (!kw->help || !(cmd->allowed & CTL_BIT(kw->attr)))
 			continue;
 		snprintf(line, sizeof(line), "%s %s", kw->name, kw->usage);
 		printf("    %-32s  %s\n", line, kw->help);

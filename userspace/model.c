@@ -18,6 +18,7 @@ const char *const ctl_modes[] = { "nat", "route", "ipip", "gue", NULL };
 const char *const ctl_hashes[] = { "5tuple", "src", NULL };
 const char *const ctl_on_empties[] = { "reject", "drop", "pass", NULL };
 const char *const ctl_states[] = { "up", "drain", "down", NULL };
+const char *const ctl_affinities[] = { "ring", "transition", "flow", NULL };
 static const char *const off_on[] = { "off", "on", NULL };
 
 /* Indexed by attribute. */
@@ -60,6 +61,14 @@ const struct ctl_keyword ctl_service_keywords[] = {
 		   "reject | drop | pass", "new flows while no backend can take them (reject)"),
 	SERVICE_KW("masquerade", CHOICE, MASQUERADE, masquerade, off_on,
 		   "on | off", "replies return through this host whatever the routes (off)"),
+	/* Of modes to come; the kernel says where they are refused. */
+	SERVICE_KW("affinity", CHOICE, AFFINITY, affinity, ctl_affinities, NULL, NULL),
+	SERVICE_KW("window", NUMBER, WINDOW, window, NULL, NULL, NULL),
+	SERVICE_KW("max-flows", NUMBER, MAX_FLOWS, max_flows, NULL, NULL, NULL),
+	SERVICE_KW("timeout", NUMBER, TIMEOUT, timeout, NULL, NULL, NULL),
+	SERVICE_KW("gue-port", PORT, GUE_PORT, gue_port, NULL, NULL, NULL),
+	SERVICE_KW("source", ADDRESS, SOURCE, source, NULL, NULL, NULL),
+	SERVICE_KW("vrf", STRING, VRF, vrf, NULL, NULL, NULL),
 	{}
 };
 
@@ -129,6 +138,7 @@ int ctl_put_flags(struct nl_msg *msg, uint32_t flags)
 static int put_options(struct nl_msg *msg, const struct ctl_keyword *kw,
 		       const void *obj, uint32_t present)
 {
+	const struct ctl_addr *addr;
 	const void *from;
 	int ret = 0;
 
@@ -152,6 +162,13 @@ static int put_options(struct nl_msg *msg, const struct ctl_keyword *kw,
 			break;
 		case CTL_KW_FLAG:
 			ret |= nla_put_flag(msg, kw->attr);
+			break;
+		case CTL_KW_PORT:
+			ret |= nla_put_u16(msg, kw->attr, htons(*(const uint32_t *)from));
+			break;
+		case CTL_KW_ADDRESS:
+			addr = from;
+			ret |= nla_put(msg, kw->attr, addr->len, addr->b);
 			break;
 		}
 	}
@@ -263,6 +280,7 @@ static void get_options(struct nlattr **tb, const struct ctl_keyword *kw, void *
 			uint32_t *present)
 {
 	const struct nlattr *nla;
+	struct ctl_endpoint ep;
 	void *to;
 
 	for (; kw->name; kw++) {
@@ -289,6 +307,14 @@ static void get_options(struct nlattr **tb, const struct ctl_keyword *kw, void *
 			*(const char **)to = get_string(nla);
 			break;
 		case CTL_KW_FLAG:
+			break;
+		case CTL_KW_PORT:
+			ctl_get_endpoint(NULL, nla, &ep);
+			*(uint32_t *)to = ep.port;
+			break;
+		case CTL_KW_ADDRESS:
+			ctl_get_endpoint(nla, NULL, &ep);
+			*(struct ctl_addr *)to = ep.addr;
 			break;
 		}
 		*present |= CTL_BIT(kw->attr);
@@ -377,6 +403,7 @@ int ctl_get_service(struct nlattr **tb, struct ctl_service *svc)
 	if (!svc->name || !svc->ep.addr.len)
 		return ctl_bad_reply();
 
+	svc->forced = a[CHS_A_SERVICE_FORCED];
 	get_options(a, ctl_service_keywords, svc, &svc->present);
 	get_service_status(tb[CHS_A_SERVICE_STATUS], svc);
 	return CTL_OK;

@@ -39,6 +39,7 @@ struct ctl_stats {
  * @proto: IPPROTO_...
  * @ep: virtual address and ports
  * @present: attribute bits of the options that are set
+ * @forced: it was taken by force
  * @seed_default: whether its seed is the documented one
  * @n_backends: number of its backends
  * @generation: number of its rings
@@ -62,6 +63,14 @@ struct ctl_service {
 	uint8_t seed[CTL_SEED_BYTES];
 	uint32_t on_empty;
 	uint32_t masquerade;
+	uint32_t affinity;
+	uint32_t window;
+	uint32_t max_flows;
+	uint32_t timeout;
+	uint32_t gue_port;
+	struct ctl_addr source;
+	const char *vrf;
+	bool forced;
 
 	bool seed_default;
 	uint32_t n_backends;
@@ -105,6 +114,7 @@ extern const struct ctl_keyword ctl_backend_keywords[];
 extern const char *const ctl_modes[];
 extern const char *const ctl_hashes[];
 extern const char *const ctl_on_empties[];
+extern const char *const ctl_affinities[];
 extern const char *const ctl_states[];
 extern const char *const ctl_drop_reasons[];
 

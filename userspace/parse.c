@@ -450,6 +450,19 @@ static int parse_seed(const char *word, uint8_t seed[CTL_SEED_BYTES])
 	return CTL_OK;
 }
 
+static int parse_address(const char *what, const char *word, struct ctl_addr *addr)
+{
+	struct ctl_endpoint ep;
+	int ret;
+
+	ret = ctl_parse_endpoint(word, &ep);
+	if (!ret && ep.kind != CTL_PORT_NONE)
+		ret = ctl_usage("%s '%s': takes no port", what, word);
+	if (!ret)
+		*addr = ep.addr;
+	return ret;
+}
+
 static int parse_value(const struct ctl_keyword *kw, const char *word, void *obj)
 {
 	void *to = (char *)obj + kw->offset;
@@ -466,6 +479,10 @@ static int parse_value(const struct ctl_keyword *kw, const char *word, void *obj
 	case CTL_KW_STRING:
 		*(const char **)to = word;
 		return CTL_OK;
+	case CTL_KW_PORT:
+		return ctl_parse_number(kw->name, word, UINT16_MAX, to);
+	case CTL_KW_ADDRESS:
+		return parse_address(kw->name, word, to);
 	case CTL_KW_FLAG:
 		break;
 	}

@@ -17,8 +17,6 @@
 #include "lines.h"
 #include "snap.h"
 
-#define SSH_PORT	22
-
 static void print_word(FILE *to, const char *word)
 {
 	if (!ctl_word_needs_quotes(word)) {
@@ -35,25 +33,30 @@ static void print_word(FILE *to, const char *word)
 	fputc('"', to);
 }
 
+static void print_hundredths(FILE *to, uint32_t value)
+{
+	if (value)
+		fprintf(to, " %u.%02u", value / 100, value % 100);
+	else
+		fputs(" off", to);
+}
+
 static void print_option(FILE *to, const struct ctl_keyword *kw, const void *obj)
 {
 	const void *from = (const char *)obj + kw->offset;
-	const uint32_t number = kw->kind == CTL_KW_STRING ? 0 : *(const uint32_t *)from;
 	int i;
 
 	fprintf(to, " %s", kw->name);
 	switch (kw->kind) {
 	case CTL_KW_NUMBER:
-		fprintf(to, " %u", number);
+	case CTL_KW_PORT:
+		fprintf(to, " %u", *(const uint32_t *)from);
 		break;
 	case CTL_KW_CHOICE:
-		fprintf(to, " %s", ctl_choice_name(kw->values, number));
+		fprintf(to, " %s", ctl_choice_name(kw->values, *(const uint32_t *)from));
 		break;
 	case CTL_KW_HUNDREDTHS:
-		if (number)
-			fprintf(to, " %u.%02u", number / 100, number % 100);
-		else
-			fputs(" off", to);
+		print_hundredths(to, *(const uint32_t *)from);
 		break;
 	case CTL_KW_SEED:
 		fputc(' ', to);
@@ -63,6 +66,9 @@ static void print_option(FILE *to, const struct ctl_keyword *kw, const void *obj
 	case CTL_KW_STRING:
 		fputc(' ', to);
 		print_word(to, *(const char *const *)from);
+		break;
+	case CTL_KW_ADDRESS:
+		fprintf(to, " %s", ctl_addr_text(from));
 		break;
 	case CTL_KW_FLAG:
 		break;
@@ -92,18 +98,11 @@ static bool is_saved(const struct ctl_service *svc, unsigned int attr)
 	}
 }
 
-/* It was taken once, perhaps by force, and is to be taken again. */
-static bool needs_force(const struct ctl_endpoint *ep)
-{
-	return ep->kind == CTL_PORT_ANY ||
-	       (ep->kind == CTL_PORT_RANGE && ep->port <= SSH_PORT && ep->port_end >= SSH_PORT);
-}
-
 static void print_service(FILE *to, const struct ctl_service *svc)
 {
 	const struct ctl_keyword *kw;
 
-	fprintf(to, "service add %s%s %s %s", needs_force(&svc->ep) ? "--force " : "",
+	fprintf(to, "service add %s%s %s %s", svc->forced ? "--force " : "",
 		svc->name, ctl_proto_name(svc->proto), ctl_endpoint_text(&svc->ep));
 	for (kw = ctl_service_keywords; kw->name; kw++) {
 		if (is_saved(svc, kw->attr))

@@ -10,34 +10,8 @@
 #include "show.h"
 #include "snap.h"
 
-/*
- * Options of modes that this version does not have. Where conntrack is the
- * flow table they would mean nothing.
- */
-static int check_foreign_options(char **words)
-{
-	static const char *const foreign[] = {
-		"affinity", "window", "max-flows", "timeout", NULL
-	};
-	uint32_t i;
-
-	for (; *words; words++) {
-		for (i = 0; foreign[i]; i++) {
-			if (!strcmp(*words, foreign[i]))
-				return ctl_usage("%s: not in mode nat, where conntrack is the flow table",
-						 *words);
-		}
-	}
-	return CTL_OK;
-}
-
 static int parse_options(struct ctl_args *args, int first, struct ctl_service *svc)
 {
-	int ret;
-
-	ret = check_foreign_options(args->argv + first);
-	if (ret)
-		return ret;
 	return ctl_parse_keywords(ctl_service_keywords, args->cmd->allowed,
 				  args->argv + first, svc, &svc->present);
 }
@@ -45,7 +19,7 @@ static int parse_options(struct ctl_args *args, int first, struct ctl_service *s
 static int build(const struct ctl_args *args, uint8_t cmd, const struct ctl_service *svc,
 		 bool key, struct nl_msg **msg)
 {
-	*msg = ctl_cmd_request(args, cmd, strlen(svc->name));
+	*msg = ctl_cmd_request(args, cmd, strlen(svc->name) + (svc->vrf ? strlen(svc->vrf) : 0));
 	if (!*msg)
 		return CTL_FAILED;
 	if (ctl_put_service(*msg, svc, key)) {
@@ -102,16 +76,26 @@ static void show_key(const struct ctl_service *svc)
 		ctl_out_null(CTL_OUT_JSON, "port_end");
 }
 
-/* What belongs to modes that keep flows themselves. */
-static void show_flow_options(void)
+static void show_number(const struct ctl_service *svc, unsigned int attr, const char *key,
+			uint32_t value)
 {
-	static const char *const keys[] = {
-		"affinity", "window", "max_flows", "timeout", "gue_port", "source", "vrf", NULL
-	};
-	int i;
+	if (svc->present & CTL_BIT(attr))
+		ctl_out_u64(CTL_OUT_JSON, key, value);
+	else
+		ctl_out_null(CTL_OUT_JSON, key);
+}
 
-	for (i = 0; keys[i]; i++)
-		ctl_out_null(CTL_OUT_JSON, keys[i]);
+/* What belongs to modes that keep flows themselves, or wrap packets. */
+static void show_direct_options(const struct ctl_service *svc)
+{
+	ctl_out_str(CTL_OUT_JSON, "affinity", svc->present & CTL_BIT(CHS_A_SERVICE_AFFINITY) ?
+		    ctl_choice_name(ctl_affinities, svc->affinity) : NULL);
+	show_number(svc, CHS_A_SERVICE_WINDOW, "window", svc->window);
+	show_number(svc, CHS_A_SERVICE_MAX_FLOWS, "max_flows", svc->max_flows);
+	show_number(svc, CHS_A_SERVICE_TIMEOUT, "timeout", svc->timeout);
+	show_number(svc, CHS_A_SERVICE_GUE_PORT, "gue_port", svc->gue_port);
+	ctl_out_str(CTL_OUT_JSON, "source", ctl_addr_text(&svc->source));
+	ctl_out_str(CTL_OUT_JSON, "vrf", svc->vrf);
 }
 
 static void show_options(const struct ctl_service *svc)
@@ -126,7 +110,7 @@ static void show_options(const struct ctl_service *svc)
 	ctl_out_bool(CTL_OUT_JSON, "seed_default", svc->seed_default);
 	ctl_out_str(CTL_OUT_ANY, "on_empty", ctl_choice_name(ctl_on_empties, svc->on_empty));
 	ctl_out_bool(CTL_OUT_ANY, "masquerade", svc->masquerade);
-	show_flow_options();
+	show_direct_options(svc);
 }
 
 /* A connection once made stays where it is: nothing is ever open. */

@@ -44,6 +44,7 @@ static int take_service(struct nlattr **tb, void *arg)
 		return no_memory();
 	snap->services = array;
 	svc.name = strdup(svc.name);
+	svc.vrf = svc.vrf ? strdup(svc.vrf) : NULL;
 	if (!svc.name)
 		return no_memory();
 	array[snap->n_services++] = svc;
@@ -169,10 +170,25 @@ static bool same_endpoint(const struct ctl_endpoint *a, const struct ctl_endpoin
 	       a->kind == b->kind && a->port == b->port && a->port_end == b->port_end;
 }
 
+static bool same_option(const struct ctl_keyword *kw, const void *a, const void *b)
+{
+	const char *const *text_a = a, *const *text_b = b;
+
+	switch (kw->kind) {
+	case CTL_KW_SEED:
+		return !memcmp(a, b, CTL_SEED_BYTES);
+	case CTL_KW_ADDRESS:
+		return !memcmp(a, b, sizeof(struct ctl_addr));
+	case CTL_KW_STRING:
+		return *text_a == *text_b || (*text_a && *text_b && !strcmp(*text_a, *text_b));
+	default:
+		return *(const uint32_t *)a == *(const uint32_t *)b;
+	}
+}
+
 static bool same_service(const struct ctl_service *a, const struct ctl_service *b)
 {
 	const struct ctl_keyword *kw;
-	size_t size;
 
 	if (strcmp(a->name, b->name) || a->proto != b->proto ||
 	    !same_endpoint(&a->ep, &b->ep) || a->present != b->present ||
@@ -181,8 +197,7 @@ static bool same_service(const struct ctl_service *a, const struct ctl_service *
 		return false;
 
 	for (kw = ctl_service_keywords; kw->name; kw++) {
-		size = kw->kind == CTL_KW_SEED ? CTL_SEED_BYTES : sizeof(uint32_t);
-		if (memcmp((const char *)a + kw->offset, (const char *)b + kw->offset, size))
+		if (!same_option(kw, (const char *)a + kw->offset, (const char *)b + kw->offset))
 			return false;
 	}
 	return true;
@@ -276,8 +291,10 @@ void ctl_snap_free(struct ctl_snap *snap)
 {
 	uint32_t i;
 
-	for (i = 0; i < snap->n_services; i++)
+	for (i = 0; i < snap->n_services; i++) {
 		free((char *)snap->services[i].name);
+		free((char *)snap->services[i].vrf);
+	}
 	for (i = 0; i < snap->n_backends; i++)
 		free((char *)snap->backends[i].zone);
 	free(snap->services);
