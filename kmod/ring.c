@@ -14,10 +14,15 @@
  * backends were added, nor whether a ring was built afresh or from an older
  * one: the result is the same bit for bit, on every host and architecture.
  *
+ * Random points are uneven: with p of them a share deviates by 1 / sqrt(p). With
+ * a balance, arcs that would give a backend more than that much over its fair
+ * share go on clockwise to the next one that has room. It is the bounded load
+ * of Mirrokni et al., settled once a build for arcs instead of once a request.
+ *
  * Cost, with n points, c of them changed, and s arcs: O(n + s) for a fresh
  * build, because positions are uniform and a radix sort leaves next to nothing
  * to do; from an older ring O(c) hashes, one O(n) merge and O(s). Ten bytes a
- * point are kept, and as many again are needed while building.
+ * point are kept, and about as many again are needed while building.
  *
  * Karger et al., "Consistent Hashing and Random Trees", STOC 1997.
  * Aumasson, Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
@@ -63,6 +68,13 @@ struct diff {
 	u32 *had;		/* points in the old ring, by new index */
 	struct points add;
 	struct points drop;	/* of backends that keep some points */
+};
+
+/* Scratch of arcs that are settled under a bound. */
+struct balance {
+	u32 *room;		/* arcs that a backend may still get */
+	u32 *first;		/* point of an arc's first choice */
+	u32 *next;		/* a later point, none with room between */
 };
 
 static void breathe(u32 done)
@@ -438,25 +450,145 @@ static int points_from(struct points *points, const struct chs_ring *ring,
 	return 0;
 }
 
-/* First choices: the first point at or after an arc's start, wrapping. */
-static void arcs_first(struct chs_ring *ring)
+/*
+ * First choices: the first point at or after an arc's start, wrapping. If
+ * @first is not NULL it takes the index of that point, by arc.
+ */
+static void arcs_first(struct chs_ring *ring, u32 *first)
 {
 	const unsigned int shift = 64 - ilog2(ring->conf.slots);
 	u32 arc, at = 0;
 
-	if (!ring->n_points) {
-		memset(ring->arcs, 0xff,
-		       ring->conf.slots * sizeof(*ring->arcs));
-		return;
-	}
 	for (arc = 0; arc < ring->conf.slots; arc++) {
 		const u64 start = (u64)arc << shift;
+		u32 point;
 
 		breathe(arc);
 		for (; at < ring->n_points && ring->pos[at] < start; at++)
 			breathe(at);
-		ring->arcs[arc] = ring->own[at < ring->n_points ? at : 0];
+		point = at < ring->n_points ? at : 0;
+		ring->arcs[arc] = ring->own[point];
+		if (first)
+			first[arc] = point;
 	}
+}
+
+static void balance_free(struct balance *balance)
+{
+	kvfree(balance->room);
+	kvfree(balance->first);
+	kvfree(balance->next);
+}
+
+static int balance_alloc(struct balance *balance, const struct chs_ring *ring)
+{
+	balance->room = kvmalloc_array(ring->n_nodes, sizeof(u32),
+				       GFP_KERNEL_ACCOUNT);
+	balance->first = kvmalloc_array(ring->conf.slots, sizeof(u32),
+					GFP_KERNEL_ACCOUNT);
+	balance->next = kvmalloc_array(ring->n_points, sizeof(u32),
+				       GFP_KERNEL_ACCOUNT);
+	if (balance->room && balance->first && balance->next)
+		return 0;
+
+	balance_free(balance);
+	return -ENOMEM;
+}
+
+/*
+ * A backend may own ceil(balance * slots * weight / (100 * all weights)) arcs.
+ * These add up to more than there are arcs, so that someone always has room.
+ */
+static void balance_init(struct balance *balance, const struct chs_ring *ring)
+{
+	const struct chs_ring_conf *conf = &ring->conf;
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < ring->n_nodes; i++)
+		sum += 100 * ring->nodes[i].weight;
+	for (i = 0; i < ring->n_nodes; i++) {
+		const u64 part = (u64)conf->balance * conf->slots *
+				 ring->nodes[i].weight;
+
+		balance->room[i] = div64_u64(part + sum - 1, sum);
+	}
+	for (i = 0; i < ring->n_points; i++) {
+		breathe(i);
+		balance->next[i] = i + 1;
+	}
+	balance->next[ring->n_points - 1] = 0;
+}
+
+/*
+ * The first point from @from on, clockwise, whose owner has room. A backend
+ * that is full stays full, so whoever comes this way again may skip at once
+ * what was walked over.
+ */
+static u32 balance_walk(const struct balance *balance,
+			const struct chs_ring *ring, u32 from)
+{
+	u32 at, to = from;
+
+	while (!balance->room[ring->own[to]])
+		to = balance->next[to];
+
+	for (at = from; at != to; ) {
+		const u32 next = balance->next[at];
+
+		balance->next[at] = to;
+		at = next;
+	}
+
+	return to;
+}
+
+/*
+ * Settle arcs in the order of their numbers' reversed bits: 0, 1/2, 1/4, 3/4,
+ * 1/8 ... of the circle. So whose arcs are left when a backend gets full does
+ * not depend on where on the circle it is.
+ */
+static int arcs_balance(struct chs_ring *ring)
+{
+	struct balance balance;
+	u32 i, bit, arc = 0;
+	int err;
+
+	err = balance_alloc(&balance, ring);
+	if (err)
+		return err;
+	balance_init(&balance, ring);
+	arcs_first(ring, balance.first);
+
+	for (i = 0; i < ring->conf.slots; i++) {
+		const u32 at = balance_walk(&balance, ring, balance.first[arc]);
+
+		breathe(i);
+		ring->arcs[arc] = ring->own[at];
+		balance.room[ring->own[at]]--;
+
+		/* Add one from the top bit down, carrying downwards. */
+		for (bit = ring->conf.slots / 2; arc & bit; bit /= 2)
+			arc ^= bit;
+		arc |= bit;
+	}
+
+	balance_free(&balance);
+	return 0;
+}
+
+static int arcs_fill(struct chs_ring *ring)
+{
+	if (!ring->n_points) {
+		memset(ring->arcs, 0xff,
+		       ring->conf.slots * sizeof(*ring->arcs));
+		return 0;
+	}
+	if (ring->conf.balance)
+		return arcs_balance(ring);
+
+	arcs_first(ring, NULL);
+	return 0;
 }
 
 static void shares_count(struct chs_ring *ring)
@@ -533,7 +665,10 @@ static int conf_check(const struct chs_ring_conf *conf)
 	if (conf->slots < CHS_RING_SLOTS_MIN ||
 	    conf->slots > CHS_RING_SLOTS_MAX || !is_power_of_2(conf->slots))
 		return -EINVAL;
-	return conf->balance ? -EOPNOTSUPP : 0;
+	if (conf->balance && (conf->balance < CHS_RING_BALANCE_MIN ||
+			      conf->balance > CHS_RING_BALANCE_MAX))
+		return -EINVAL;
+	return 0;
 }
 
 /* Check the backends and count their points. */
@@ -599,7 +734,9 @@ static int ring_make(struct chs_ring *ring, const struct chs_ring_node *nodes,
 		return err;
 	ring->n_points = points.n;
 
-	arcs_first(ring);
+	err = arcs_fill(ring);
+	if (err)
+		return err;
 	shares_count(ring);
 	return digest_set(ring);
 }
@@ -748,6 +885,7 @@ int chs_ring_reference(u64 *digest)
 		.points = 40,
 		.unit = 100,
 		.slots = 1024,
+		.balance = 110,
 	};
 	struct chs_ring ring;
 	__be64 words[5];

@@ -34,12 +34,15 @@
 #define CHS_RING_SLOTS_MAX	(1U << 20)
 #define CHS_RING_SLOTS_DEFAULT	16384
 #define CHS_RING_WEIGHT_MAX	10000
+/* In hundredths; 0 is off. */
+#define CHS_RING_BALANCE_MIN	101
+#define CHS_RING_BALANCE_MAX	200
 
 /* Sixteen bytes "chsteer-ring-v1\0": the key when a service names no seed. */
 #define CHS_RING_KEY_BYTES	"chsteer-ring-v1"
 
 /* What chs_ring_reference() gives; from selftests/unit/ring_model.py. */
-#define CHS_RING_REFERENCE_DIGEST	0x0b18e5023d280839ULL
+#define CHS_RING_REFERENCE_DIGEST	0xcad3f227968aba61ULL
 
 /**
  * struct chs_ring_id - a backend's identity, of which its points are made

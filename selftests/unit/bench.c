@@ -226,6 +226,8 @@ int main(void)
 	       "fresh build", "add one", "remove", "weigh", "bytes");
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		bench_build(sizes[i], 0);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		bench_build(sizes[i], 110);
 	printf("\n");
 	bench_lookup();
 	bench_parse();

@@ -11,6 +11,7 @@ merged, radix-sorted or remembered. The C code must give the same.
 """
 
 import argparse
+import bisect
 import collections
 import hashlib
 import ipaddress
@@ -88,24 +89,36 @@ def point(key, ident, index):
 class Ring:
     """backends: list of (address, port, weight), in any order."""
 
-    def __init__(self, backends, points, unit, slots, hash="5tuple",
-                 key=KEY_DEFAULT):
+    def __init__(self, backends, points, unit, slots, balance=0,
+                 hash="5tuple", key=KEY_DEFAULT):
         self.key, self.hash, self.slots = key, hash, slots
         self.weights = {identity(a, p): w for a, p, w in backends}
         self.points = sorted(
             (point(key, ident, i), ident)
             for ident, w in self.weights.items()
             for i in range(n_points(points, unit, w)))
-        self.arcs = self.first_choices()
+        self.arcs = self.settle(balance) if self.points else [None] * slots
 
-    def first_choices(self):
-        arcs, at = [], 0
-        for arc in range(self.slots):
-            start = arc * 2**64 // self.slots
-            while at < len(self.points) and self.points[at][0] < start:
-                at += 1
-            arcs.append(self.points[at % len(self.points)][1]
-                        if self.points else None)
+    def first(self, arc):
+        """Number of the first point at or after the arc's start."""
+        start = arc * 2**64 // self.slots
+        return bisect.bisect_left(self.points, (start,)) % len(self.points)
+
+    def settle(self, balance):
+        """Owners of all arcs; balance in hundredths, 0 for off."""
+        total = sum(self.weights.values())
+        room = {ident: -(-balance * self.slots * w // (100 * total))
+                if balance else self.slots
+                for ident, w in self.weights.items()}
+        arcs = [None] * self.slots
+        bits = self.slots.bit_length() - 1
+        for i in range(self.slots):
+            arc = int(format(i, "0%db" % bits)[::-1], 2)
+            at = self.first(arc)
+            while not room[self.points[at][1]]:
+                at = (at + 1) % len(self.points)
+            arcs[arc] = self.points[at][1]
+            room[arcs[arc]] -= 1
         return arcs
 
     def shares(self):
@@ -147,7 +160,7 @@ REFERENCE = [
 
 def reference():
     """What chs_ring_reference() and CHS_RING_REFERENCE_DIGEST are."""
-    ring = Ring(REFERENCE, points=40, unit=100, slots=1024)
+    ring = Ring(REFERENCE, points=40, unit=100, slots=1024, balance=110)
     flows = [flow_hash(ring.key, hash, 6, src, 40000, dst, 443)
              for src, dst in (("198.51.100.7", "192.0.2.10"),
                               ("2001:db8::1", "2001:db8::ff"))
@@ -206,6 +219,17 @@ RINGS = [
     ("rounded", dict(points=3, unit=10000, slots=256),
      [("10.0.0.1", 1, 1), ("10.0.0.2", 1, 4999), ("10.0.0.3", 1, 5000),
       ("10.0.0.4", 1, 10000), ("10.0.0.5", 1, 8333), ("10.0.0.6", 1, 8334)]),
+    ("close", dict(points=100, unit=100, slots=4096, balance=101),
+     [("10.0.0.%d" % i, 80, 100) for i in range(1, 11)]),
+    ("bounded", dict(points=512, unit=100, slots=16384, balance=110),
+     [("10.0.%d.%d" % (i // 8, i), 80, 100 if i % 3 else 37)
+      for i in range(30)]),
+    ("bounded-mixed", dict(points=40, unit=100, slots=1024, balance=125,
+                           key=SEED),
+     [("10.0.0.1", 80, 100), ("2001:db8::1", 80, 7), ("10.0.0.2", 80, 0),
+      ("2001:db8::2", 80, 1000), ("10.0.0.3", 80, 1)]),
+    ("loose", dict(points=2, unit=100, slots=512, balance=200),
+     [("10.0.0.%d" % i, 80, 100) for i in (1, 2, 3)]),
     ("alone", dict(points=1, unit=1, slots=256), [("10.0.0.1", 80, 1)]),
     ("idle", dict(points=10, unit=100, slots=256),
      [("10.0.0.1", 80, 0), ("10.0.0.2", 80, 0)]),
@@ -213,8 +237,8 @@ RINGS = [
 ]
 
 # Rings that flows are steered by, and how many each.
-STEERED = [("five", 300), ("one-seven", 200), ("six", 200), ("mixed", 200),
-           ("client", 100)]
+STEERED = [("five", 200), ("bounded", 100), ("one-seven", 200),
+           ("six", 200), ("mixed", 200), ("client", 100)]
 
 
 def text(ident):
@@ -254,7 +278,7 @@ def hash_vectors():
 def ring_vectors(name, conf, backends):
     ring = Ring(backends, **conf)
     yield ("ring", name, ring.key.hex(), ring.hash, conf["points"],
-           conf["unit"], conf["slots"])
+           conf["unit"], conf["slots"], conf.get("balance", 0))
     shares = ring.shares()
     for addr, port, weight in backends:
         yield ("node", addr, port, weight,
@@ -273,7 +297,7 @@ def vectors():
     yield ("# Ring version 1. Made by ring_model.py; columns:",)
     for line in ("point key address port index position",
                  "hash key what proto saddr sport daddr dport value",
-                 "ring name key hash points unit slots",
+                 "ring name key hash points unit slots balance",
                  "node address port weight points arcs",
                  "digest value",
                  "steer proto saddr sport daddr dport address port",

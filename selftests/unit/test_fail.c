@@ -62,6 +62,12 @@ void test_fail_invalid(void)
 	CHECK_CONF(slots, 1U << 21, EINVAL);
 	CHECK_CONF(slots, 1U << 31, EINVAL);
 
+	CHECK_CONF(balance, 1, EINVAL);
+	CHECK_CONF(balance, 100, EINVAL);
+	CHECK_CONF(balance, 101, 0);
+	CHECK_CONF(balance, 200, 0);
+	CHECK_CONF(balance, 201, EINVAL);
+
 	set.nodes[1].weight = 10000;
 	CHECK_EQ(try_build(&conf, NULL), 0);
 	set.nodes[1].weight = 10001;
@@ -124,7 +130,7 @@ void test_fail_growth(void)
 	struct chs_ring ring, next;
 	u32 i;
 
-	conf.points = 8;
+	conf.points = 4;
 	conf.slots = 256;
 	set.n = 0;
 	CHECK_EQ(chs_ring_build(&ring, &conf, NULL, 0, NULL), 0);
@@ -136,7 +142,7 @@ void test_fail_growth(void)
 		chs_ring_clear(&ring);
 		ring = next;
 	}
-	CHECK_EQ(ring.n_points, 8 * CHS_RING_NODES_MAX);
+	CHECK_EQ(ring.n_points, 4 * CHS_RING_NODES_MAX);
 	CHECK_EQ(chs_ring_build(&next, &conf, set.nodes, set.n, NULL), 0);
 	CHECK(ring_same(&ring, &next));
 	chs_ring_clear(&next);
@@ -186,6 +192,8 @@ void test_fail_alloc(void)
 	set.nodes[11].weight = 1;
 	fresh = fail_each(&conf, NULL);
 	merged = fail_each(&conf, &prev);
+	conf.balance = 120;
+	CHECK_EQ(fail_each(&conf, &prev), merged + 3);
 	unit_note("%u allocations fresh, %u from an older ring", fresh, merged);
 	CHECK(fresh >= 8);
 	CHECK(merged > fresh);

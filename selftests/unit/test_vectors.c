@@ -127,6 +127,7 @@ static void see_ring(char **column)
 	now.conf.points = number(column[3]);
 	now.conf.unit = number(column[4]);
 	now.conf.slots = number(column[5]);
+	now.conf.balance = number(column[6]);
 	now.set.n = 0;
 	now.n_claims = 0;
 }
@@ -203,7 +204,7 @@ static const struct {
 } lines[] = {
 	{ "point", 5, see_point },
 	{ "hash", 8, see_hash },
-	{ "ring", 6, see_ring },
+	{ "ring", 7, see_ring },
 	{ "node", 5, see_node },
 	{ "digest", 1, see_digest },
 	{ "steer", 7, see_steer },
@@ -250,7 +251,7 @@ void test_vectors(void)
 		  rings, steered);
 	CHECK(points >= 90);
 	CHECK(hashes >= 90);
-	CHECK(rings >= 12);
+	CHECK(rings >= 16);
 	CHECK_EQ(steered, 1000);
 	CHECK_EQ(references, 1);
 }

@@ -86,6 +86,14 @@ void test_spread_move_add(void);
 void test_spread_move_remove(void);
 void test_spread_modulo(void);
 
+/* test_balance.c */
+void test_balance_scan(void);
+void test_balance_scan_equal(void);
+void test_balance_bound(void);
+void test_balance_change(void);
+void test_balance_moves(void);
+void test_balance_few(void);
+
 /* test_fail.c */
 void test_fail_invalid(void);
 void test_fail_limits(void);
