@@ -14,10 +14,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 packages=(
 	# to build
-	gcc make libc6-dev libnl-3-dev libnl-genl-3-dev libjson-c-dev pkg-config
+	gcc make libc6-dev libnl-3-dev libnl-genl-3-dev pkg-config
 	# to check
 	sparse shellcheck cppcheck clang libclang-rt-14-dev python3 python3-yaml
-	mandoc perl git xz-utils linux-source-6.12
+	python3-jsonschema mandoc perl git xz-utils linux-source-6.12
 	# to boot VMs
 	qemu-system-x86 busybox-static cpio kmod util-linux
 	# what tests use in them

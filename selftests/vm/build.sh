@@ -36,10 +36,10 @@ while IFS= read -r -d '' file; do
 done
 
 log=$out/build.log
-if ! make -C "$KBUILD" M="$out" W=1 KCFLAGS=-Werror -j"$(nproc)" "$@" modules \
+if ! make --no-print-directory -C "$KBUILD" M="$out" W=1 KCFLAGS=-Werror -j"$(nproc)" "$@" modules \
 	> "$log" 2>&1 || grep -q 'warning:' "$log"; then
 	echo "build.sh: the module does not build cleanly for $KVER:" >&2
-	cat "$log" >&2
+	grep -vE "^  (CC|CHECK|LD|AR|MODPOST) |^make" "$log" >&2
 	exit 1
 fi
 echo "$out/kmod/chsteer.ko"

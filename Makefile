@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# chsteer: the module, its tool and their tests. "make help" lists the targets.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+PREFIX ?= /usr/local
+DESTDIR ?=
+INSTALL ?= install
+
+V ?= 0
+export V
+ifeq ($(V),1)
+Q :=
+else
+Q := @
+MAKEFLAGS += --no-print-directory
+endif
+
+kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR)
+
+all: modules tool
+
+$(KDIR)/Makefile:
+	@echo "No kernel build tree at $(KDIR)." >&2
+	@echo "Install the headers of the running kernel, or name a tree:" >&2
+	@for dir in /lib/modules/*/build; do \
+		[ ! -e $$dir/Makefile ] || echo "  make KDIR=$$dir" >&2; \
+	done
+	@false
+
+# Kbuild leaves the module beside its objects.
+modules: $(KDIR)/Makefile
+	$(Q)$(kbuild) modules
+	$(Q)cp -p kmod/chsteer.ko chsteer.ko
+
+tool:
+	$(Q)$(MAKE) -C userspace
+
+install: modules_install tool_install
+
+modules_install: modules
+	$(Q)$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+	$(Q)[ -n "$(DESTDIR)" ] || depmod -a $$($(MAKE) -s -C $(KDIR) kernelrelease)
+
+tool_install: tool
+	$(Q)$(MAKE) -C userspace PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install
+	$(Q)$(INSTALL) -D -m 0644 kmod/uapi/linux/chsteer.h \
+		$(DESTDIR)$(PREFIX)/include/linux/chsteer.h
+	$(Q)$(INSTALL) -D -m 0644 kmod/chsteer.yaml \
+		$(DESTDIR)$(PREFIX)/share/chsteer/chsteer.yaml
+
+deps:
+	$(Q)selftests/deps.sh
+
+test: deps
+	$(Q)selftests/run.sh $(T)
+
+check: deps
+	$(Q)selftests/check.sh $(T)
+
+KERNEL ?= 6.12
+
+demo: deps tool
+	$(Q)selftests/vm/run.sh --kernel $(KERNEL) -- $(CURDIR)/selftests/demo/demo.sh
+
+bench: deps tool
+	$(Q)selftests/bench.sh
+
+shell: deps tool
+	$(Q)selftests/vm/run.sh --kernel $(KERNEL) --shell
+
+ynl: deps
+	$(Q)selftests/ynl.sh
+
+clean:
+	$(Q)[ ! -e $(KDIR)/Makefile ] || $(kbuild) clean
+	$(Q)$(RM) chsteer.ko
+	$(Q)$(MAKE) -C userspace clean
+	$(Q)for dir in unit cli; do \
+		[ ! -e selftests/$$dir/Makefile ] || \
+			$(MAKE) -C selftests/$$dir clean || exit; \
+	done
+	$(Q)$(RM) -r selftests/vm/out
+
+help:
+	@echo 'Build:'
+	@echo '  all        the module for KDIR as chsteer.ko, and userspace/chctl (default)'
+	@echo '  modules    the module only'
+	@echo '  tool       the tool only; needs no kernel headers'
+	@echo '  install    module, tool, manual page, completion, UAPI header, YNL file'
+	@echo '  clean      remove what was built'
+	@echo 'Try and test, as root on Debian 12; each installs first what is missing:'
+	@echo '  demo       boot a VM and show the main job in it'
+	@echo '  shell      a shell in a VM with the module loaded'
+	@echo '  test       every test on each kernel; TAP  (T="pattern..." for some)'
+	@echo '  check      linters and static checkers     (T="check..." for some)'
+	@echo '  bench      all measurements'
+	@echo '  deps       install what building and testing need'
+	@echo '  ynl        generate code from kmod/chsteer.yaml'
+	@echo 'Variables:'
+	@echo '  KDIR       kernel build tree      [$(KDIR)]'
+	@echo '  PREFIX     where the tool goes    [$(PREFIX)]'
+	@echo '  DESTDIR    root of the installation, for packages'
+	@echo '  KERNEL     kernel of demo and shell: 6.1 or 6.12  [$(KERNEL)]'
+	@echo '  V=1        show commands'
+
+.PHONY: all modules tool install modules_install tool_install deps test check \
+	demo bench shell ynl clean help

@@ -1,0 +1,194 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Runs the tests and prints one TAP stream, the last line of which is
+# "N passed, N failed".
+#
+# Groups: unit (pure code, sanitizers), cli (the tool, no kernel), and for each
+# kernel the scripts net/*.sh, in a VM.
+#
+# usage: run.sh [--kernel K]... [--jobs N] [PATTERN...]
+#
+# A pattern is part of "unit", "cli" or a script's name; without one all run.
+
+set -uo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/.." && pwd)
+# shellcheck source=kernels.sh
+. "$here/kernels.sh"
+
+kernels=() patterns=() jobs=${CHS_JOBS:-2}
+while (($#)); do
+	case $1 in
+	--kernel)	kernels+=("${2:?}"); shift ;;
+	--jobs)		jobs=${2:?}; shift ;;
+	-h|--help)	sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-*)		echo "run.sh: unknown option $1" >&2; exit 1 ;;
+	*)		patterns+=("$1") ;;
+	esac
+	shift
+done
+((${#kernels[@]})) || kernels=("${CHS_KERNELS[@]}")
+
+wanted()
+{
+	local pattern
+
+	((${#patterns[@]})) || return 0
+	for pattern in "${patterns[@]}"; do
+		[[ $1 == *$pattern* ]] && return 0
+	done
+	return 1
+}
+
+passed=0 failed=0 skipped=0 number=0
+
+# result LINE GROUP: one result of a group, counted and numbered anew.
+result()
+{
+	[[ $1 =~ ^(not\ )?ok(\ [0-9]+)?(\ -)?\ ?(.*)$ ]]
+	local bad=${BASH_REMATCH[1]} text=${BASH_REMATCH[4]}
+
+	number=$((number + 1))
+	if [[ $text =~ \#\ *[Ss][Kk][Ii][Pp] ]]; then
+		if [[ ${CHS_EXPECT_ALL:-0} == 1 ]]; then
+			bad='not ' text=${text/\# SKIP/(skipped)}
+		elif [[ -z $bad ]]; then
+			skipped=$((skipped + 1))
+			echo "ok $number - $2: $text"
+			return
+		fi
+	fi
+	if [[ $bad ]]; then
+		failed=$((failed + 1))
+	else
+		passed=$((passed + 1))
+	fi
+	echo "${bad}ok $number - $2: $text"
+}
+
+# collect GROUP: reads the output of a group.
+collect()
+{
+	local line plan='' count=0
+
+	while IFS= read -r line; do
+		line=${line%$'\r'}
+		case $line in
+		"ok"|"ok "*|"not ok"|"not ok "*)
+			count=$((count + 1))
+			result "$line" "$1" ;;
+		1..*)	plan=${line#1..} plan=${plan%% *} ;;
+		"TAP version"*|"KTAP version"*) ;;
+		"# done "*) done_scripts+=" ${line#\# done } " ;;
+		"#"*)	echo "$line" ;;
+		*)	echo "# $line" ;;
+		esac
+	done
+	if [[ $plan && $plan != "$count" ]]; then
+		result "not ok - $count results for a plan of $plan" "$1"
+	elif ((count == 0)); then
+		result "not ok - no results" "$1"
+	fi
+}
+
+work=$(mktemp -d)
+vms=()
+ending()
+{
+	local pid
+
+	for pid in "${vms[@]}"; do
+		kill "$pid" 2> /dev/null
+	done
+	rm -rf "$work"
+}
+trap ending EXIT
+trap 'exit 130' INT TERM HUP
+
+# host GROUP COMMAND...: a group that runs here.
+host()
+{
+	local group=$1 status
+
+	shift
+	collect "$group" < <("$@" 2>&1; echo $? > "$work/status")
+	# What a group counted as failed is known; a group that stopped is not.
+	read -r status < "$work/status"
+	if ((status)) && ((failed == before)); then
+		result "not ok - exit status $status" "$group"
+	fi
+	before=$failed
+}
+
+# vm KERNEL SCRIPT...: to files, for several may be under way.
+vm()
+{
+	local kernel=$1
+
+	shift
+	"$here/vm/run.sh" --kernel "$kernel" --timeout "${CHS_VM_TIMEOUT:-1500}" -- \
+		"$here/vm/suite.sh" "$@" < /dev/null > "$work/vm-$kernel" 2>&1 &
+	vms+=($!)
+	pid_of[$kernel]=$!
+}
+
+vm_collect()
+{
+	local kernel=$1 status script done_scripts=''
+
+	# Follows the file until its writer is gone, so that one can watch.
+	collect "$kernel" < <(tail -n +1 -s 0.2 -f --pid="${pid_of[$kernel]}" \
+		"$work/vm-$kernel")
+	wait "${pid_of[$kernel]}"
+	status=$?
+	for script in "${scripts[@]}"; do
+		if [[ $done_scripts != *" $script "* ]]; then
+			result "not ok - $script: the VM did not finish it" "$kernel"
+		fi
+	done
+	if ((status)) && ((failed == before)); then
+		result "not ok - exit status $status of the VM" "$kernel"
+	fi
+	before=$failed
+}
+
+echo "TAP version 14"
+before=0
+began=$SECONDS
+for group in unit cli; do
+	if wanted "$group"; then
+		host "$group" make --no-print-directory -C "$here/$group" check
+	fi
+done
+
+scripts=()
+for script in "$here"/net/*.sh; do
+	[[ -x $script ]] && wanted "net/${script##*/}" && scripts+=("net/${script##*/}")
+done
+if ((${#scripts[@]})); then
+	if make --no-print-directory -C "$top/userspace" > "$work/tool" 2>&1; then
+		declare -A pid_of=()
+		for ((i = 0; i < ${#kernels[@]}; i++)); do
+			for ((j = i; j < ${#kernels[@]} && j < i + jobs; j++)); do
+				[[ ${pid_of[${kernels[j]}]:-} ]] ||
+					vm "${kernels[j]}" "${scripts[@]}"
+			done
+			vm_collect "${kernels[i]}"
+		done
+	else
+		sed 's/^/# /' "$work/tool"
+		result "not ok - the tool builds" tool
+	fi
+fi
+
+echo "1..$number"
+echo "# took $((SECONDS - began)) s"
+((skipped)) && echo "# $skipped skipped"
+if ((number == 0)); then
+	echo "# nothing matches"
+	failed=1
+fi
+echo "$passed passed, $failed failed"
+((failed == 0))
