@@ -29,7 +29,7 @@ const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_DPORT + 1] = {
 	[CHS_A_FLOW_DPORT] = { .type = NLA_U16, },
 };
 
-const struct nla_policy chsteer_service_nl_policy[CHS_A_SERVICE_MASQUERADE + 1] = {
+const struct nla_policy chsteer_service_nl_policy[CHS_A_SERVICE_FORCED + 1] = {
 	[CHS_A_SERVICE_NAME] = { .type = NLA_NUL_STRING, },
 	[CHS_A_SERVICE_PROTO] = { .type = NLA_U8, },
 	[CHS_A_SERVICE_ADDRESS] = { .type = NLA_BINARY, },
@@ -45,6 +45,14 @@ const struct nla_policy chsteer_service_nl_policy[CHS_A_SERVICE_MASQUERADE + 1] 
 	[CHS_A_SERVICE_SEED] = { .type = NLA_BINARY, },
 	[CHS_A_SERVICE_ON_EMPTY] = { .type = NLA_U8, },
 	[CHS_A_SERVICE_MASQUERADE] = { .type = NLA_U8, },
+	[CHS_A_SERVICE_AFFINITY] = { .type = NLA_U8, },
+	[CHS_A_SERVICE_WINDOW] = { .type = NLA_U32, },
+	[CHS_A_SERVICE_MAX_FLOWS] = { .type = NLA_U32, },
+	[CHS_A_SERVICE_TIMEOUT] = { .type = NLA_U32, },
+	[CHS_A_SERVICE_GUE_PORT] = { .type = NLA_U16, },
+	[CHS_A_SERVICE_SOURCE] = { .type = NLA_BINARY, },
+	[CHS_A_SERVICE_VRF] = { .type = NLA_NUL_STRING, },
+	[CHS_A_SERVICE_FORCED] = { .type = NLA_FLAG, },
 };
 
 /* CHS_CMD_SERVICE_NEW - do */
@@ -96,14 +104,9 @@ const struct nla_policy chsteer_backend_del_nl_policy[CHS_A_BACKEND + 1] = {
 };
 
 /* CHS_CMD_BACKEND_GET - do */
-const struct nla_policy chsteer_backend_get_do_nl_policy[CHS_A_BACKEND + 1] = {
+const struct nla_policy chsteer_backend_get_nl_policy[CHS_A_BACKEND + 1] = {
 	[CHS_A_SERVICE] = NLA_POLICY_NESTED(chsteer_service_nl_policy),
 	[CHS_A_BACKEND] = NLA_POLICY_NESTED(chsteer_backend_nl_policy),
-};
-
-/* CHS_CMD_BACKEND_GET - dump */
-const struct nla_policy chsteer_backend_get_dump_nl_policy[CHS_A_SERVICE + 1] = {
-	[CHS_A_SERVICE] = NLA_POLICY_NESTED(chsteer_service_nl_policy),
 };
 
 /* CHS_CMD_RING_GET - do */

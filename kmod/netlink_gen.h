@@ -14,7 +14,7 @@
 /* Common nested types */
 extern const struct nla_policy chsteer_backend_nl_policy[CHS_A_BACKEND_DELETE + 1];
 extern const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_DPORT + 1];
-extern const struct nla_policy chsteer_service_nl_policy[CHS_A_SERVICE_MASQUERADE + 1];
+extern const struct nla_policy chsteer_service_nl_policy[CHS_A_SERVICE_FORCED + 1];
 
 extern const struct nla_policy chsteer_service_new_nl_policy[CHS_A_SERVICE + 1];
 
@@ -30,7 +30,7 @@ extern const struct nla_policy chsteer_backend_set_nl_policy[CHS_A_BACKEND + 1];
 
 extern const struct nla_policy chsteer_backend_del_nl_policy[CHS_A_BACKEND + 1];
 
-extern const struct nla_policy chsteer_backend_get_do_nl_policy[CHS_A_BACKEND + 1];
+extern const struct nla_policy chsteer_backend_get_nl_policy[CHS_A_BACKEND + 1];
 
 extern const struct nla_policy chsteer_ring_get_nl_policy[CHS_A_ARC + 1];
 

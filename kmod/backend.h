@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Backends: one entry of a service's array, in the order of identities. */
+#ifndef CHS_BACKEND_H
+#define CHS_BACKEND_H
+
+#include <linux/chsteer.h>
+#include <linux/time64.h>
+#include <linux/types.h>
+
+#include "ring.h"
+
+struct chs_service;
+struct chs_stats;
+
+#define CHS_ZONE_LEN		32
+
+/* Seven days. */
+#define CHS_DEADLINE_MAX	604800
+
+/**
+ * struct chs_backend - one backend of one version of a service
+ * @id: address and port; port 0 keeps the packet's
+ * @state: enum chsteer_state
+ * @expired: its drain deadline has passed: its flows are not its own any more
+ * @delete: it goes when the deadline passes
+ * @named: the open transaction named it
+ * @weight: as given; kept through drain and down
+ * @deadline: seconds asked for, 0 for none
+ * @expires: when the deadline passes, monotonic seconds; 0 once it has
+ * @since: when it took @state, seconds since 1970
+ * @stats: counters, shared by all versions
+ * @zone: label
+ */
+struct chs_backend {
+	struct chs_ring_id id;
+	u8 state;
+	bool expired;
+	bool delete;
+	bool named;
+	u32 weight;
+	u32 deadline;
+	time64_t expires;
+	time64_t since;
+	struct chs_stats *stats;
+	char zone[CHS_ZONE_LEN];
+};
+
+/**
+ * chs_backend_alive() - whether a backend may keep the flows that it has
+ * @backend: backend
+ *
+ * Context: any.
+ * Return: true for up and for drain before its deadline, whatever the weight.
+ */
+static inline bool chs_backend_alive(const struct chs_backend *backend)
+{
+	return backend->state != CHS_STATE_DOWN && !backend->expired;
+}
+
+/**
+ * chs_backend_share() - weight by which a backend is given new flows
+ * @backend: backend
+ *
+ * Context: any.
+ * Return: its weight if it is up, else 0.
+ */
+static inline u32 chs_backend_share(const struct chs_backend *backend)
+{
+	return backend->state == CHS_STATE_UP ? backend->weight : 0;
+}
+
+struct chs_backend *chs_backend_find(const struct chs_service *svc,
+				     const struct chs_ring_id *id);
+struct chs_backend *chs_backend_find_reached(const struct chs_service *svc,
+					     const union chs_addr *addr,
+					     __be16 port, __be16 dport);
+int chs_backend_add(struct chs_service *svc, const struct chs_ring_id *id,
+		    struct chs_backend **backend);
+void chs_backend_del(struct chs_service *svc, struct chs_backend *backend);
+void chs_backend_set_state(struct chs_backend *backend, u8 state,
+			   u32 deadline, bool delete);
+bool chs_backend_same(const struct chs_backend *a, const struct chs_backend *b);
+
+#endif /* CHS_BACKEND_H */

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Load and unload, and the life of a network namespace. */
+#include "deadline.h"
+#include "nat.h"
+#include "netlink.h"
+#include "netns.h"
+#include "ring.h"
+#include "sweep.h"
+#include "txn.h"
+#include "version.h"
+
+#include <linux/module.h>
+#include <net/genetlink.h>
+
+unsigned int chs_net_id __read_mostly;
+struct workqueue_struct *chs_workqueue;
+
+static int __net_init net_init(struct net *net)
+{
+	struct chs_net *cn = chs_net(net);
+	struct chs_table *table;
+
+	table = chs_table_clone(NULL);
+	if (!table)
+		return -ENOMEM;
+
+	cn->net = net;
+	mutex_init(&cn->lock);
+	INIT_LIST_HEAD(&cn->txns);
+	INIT_LIST_HEAD(&cn->sweeps);
+	INIT_DELAYED_WORK(&cn->sweep_work, chs_sweep_work);
+	INIT_DELAYED_WORK(&cn->deadline_work, chs_deadline_work);
+	RCU_INIT_POINTER(cn->table, table);
+	return 0;
+}
+
+/* The core waits for a grace period between this and net_exit(). */
+static void __net_exit net_pre_exit(struct net *net)
+{
+	struct chs_net *cn = chs_net(net);
+
+	mutex_lock(&cn->lock);
+	chs_nat_release(cn);
+	mutex_unlock(&cn->lock);
+
+	cancel_delayed_work_sync(&cn->deadline_work);
+	cancel_delayed_work_sync(&cn->sweep_work);
+}
+
+static void __net_exit net_exit(struct net *net)
+{
+	struct chs_net *cn = chs_net(net);
+	struct chs_service *svc;
+	struct chs_table *table;
+	u32 at = 0;
+
+	mutex_lock(&cn->lock);
+	chs_txn_drop_all(cn);
+	chs_sweep_drop_all(cn);
+	table = chs_net_table(cn);
+	RCU_INIT_POINTER(cn->table, NULL);
+	mutex_unlock(&cn->lock);
+
+	while ((svc = chs_table_next(table, &at)))
+		chs_service_free(svc);
+	chs_table_free(table);
+	mutex_destroy(&cn->lock);
+}
+
+static struct pernet_operations net_ops = {
+	.init = net_init,
+	.pre_exit = net_pre_exit,
+	.exit = net_exit,
+	.id = &chs_net_id,
+	.size = sizeof(struct chs_net),
+};
+
+static int __init chsteer_init(void)
+{
+	u64 digest;
+	int err;
+
+	/* A ring that is not the documented one would steer unlike the rest. */
+	err = chs_ring_reference(&digest);
+	if (err) {
+		pr_err("the reference ring has digest %016llx: not loading\n",
+		       digest);
+		return err;
+	}
+
+	chs_workqueue = alloc_workqueue("chsteer", WQ_UNBOUND, 0);
+	if (!chs_workqueue)
+		return -ENOMEM;
+
+	err = chs_nat_init();
+	if (err)
+		goto err_workqueue;
+
+	err = register_pernet_subsys(&net_ops);
+	if (err)
+		goto err_nat;
+
+	err = chs_netlink_init();
+	if (err)
+		goto err_pernet;
+
+	pr_info("version %s, ring version %u\n", CHS_VERSION, CHS_RING_VERSION);
+	return 0;
+
+err_pernet:
+	unregister_pernet_subsys(&net_ops);
+err_nat:
+	chs_nat_exit();
+err_workqueue:
+	destroy_workqueue(chs_workqueue);
+	return err;
+}
+
+static void __exit chsteer_exit(void)
+{
+	chs_netlink_exit();
+	unregister_pernet_subsys(&net_ops);
+	chs_nat_exit();
+	/* Retired versions: first their grace periods, then their frees. */
+	rcu_barrier();
+	destroy_workqueue(chs_workqueue);
+	pr_info("unloaded\n");
+}
+
+module_init(chsteer_init);
+module_exit(chsteer_exit);
+
+MODULE_DESCRIPTION("Consistent-hash connection steering");
+MODULE_AUTHOR("The chsteer authors");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(CHS_VERSION);
+MODULE_ALIAS_GENL_FAMILY("chsteer");

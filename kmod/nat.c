@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mode nat: destination translation by nf_nat, flows kept by nf_conntrack.
+ *
+ * Hooks of one namespace and family, while it has a service in this mode:
+ *
+ * ============  ======================  =====================================
+ * full          before conntrack        counts what has no room in its table
+ * choose        NAT_DST - 1, nf_nat's   first packet of a flow: picks a
+ *               own list                backend and hands it to nf_nat
+ * masquerade    NAT_SRC - 1, nf_nat's   first packet: translates the source
+ *               own list                too, where the service asks for it
+ * guard         NAT_DST + 1             every packet: counts it, and refuses
+ *                                       what nf_nat could not translate
+ * ============  ======================  =====================================
+ *
+ * nf_nat calls the middle two for first packets only, so the choice is made
+ * once a flow and conntrack does the rest. "choose" goes by the addresses in
+ * the packet, not in its conntrack entry: the hook is entered again for resets
+ * that answer a packet and share its entry.
+ *
+ * At LOCAL_OUT a refused packet is freed and reported stolen, because NF_DROP
+ * would come back to the sender's sendto() as EPERM.
+ */
+#include "nat.h"
+
+#include "msg.h"
+#include "netns.h"
+#include "packet.h"
+#include "reject.h"
+#include "stats.h"
+
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/skbuff.h>
+#include <net/netfilter/nf_conntrack.h>
+#include <net/netfilter/nf_conntrack_core.h>
+#include <net/netfilter/nf_conntrack_l4proto.h>
+#include <net/netfilter/nf_conntrack_tuple.h>
+#include <net/netfilter/nf_conntrack_zones.h>
+#include <net/netfilter/nf_nat.h>
+#include <net/netfilter/nf_nat_masquerade.h>
+
+static void addr_from_nf(union chs_addr *addr, const union nf_inet_addr *from,
+			 bool v6)
+{
+	if (v6)
+		memcpy(addr->b, from->ip6, sizeof(addr->b));
+	else
+		chs_addr_set_v4(addr, from->ip);
+}
+
+static void addr_to_nf(union nf_inet_addr *addr, const union chs_addr *from)
+{
+	if (chs_addr_is_v4(from))
+		addr->ip = from->w[3];
+	else
+		memcpy(addr->ip6, from->b, sizeof(addr->ip6));
+}
+
+static bool is_v6(const struct nf_hook_state *state)
+{
+	return state->pf == NFPROTO_IPV6;
+}
+
+/**
+ * chs_nat_tuple() - what the client of a connection sends to
+ * @ct: connection
+ * @tuple: where its tuple goes
+ *
+ * Context: any, with a reference to @ct or under RCU.
+ * Return: false if it is of no protocol that can be steered.
+ */
+bool chs_nat_tuple(const struct nf_conn *ct, struct chs_tuple *tuple)
+{
+	const struct nf_conntrack_tuple *orig =
+		&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple;
+	u8 proto = orig->dst.protonum;
+
+	if (proto != IPPROTO_TCP && proto != IPPROTO_UDP &&
+	    proto != IPPROTO_SCTP)
+		return false;
+
+	memset(tuple, 0, sizeof(*tuple));
+	tuple->v6 = orig->src.l3num == NFPROTO_IPV6;
+	tuple->proto = proto;
+	addr_from_nf(&tuple->saddr, &orig->src.u3, tuple->v6);
+	addr_from_nf(&tuple->daddr, &orig->dst.u3, tuple->v6);
+	tuple->sport = orig->src.u.all;
+	tuple->dport = orig->dst.u.all;
+	return true;
+}
+
+/**
+ * chs_nat_backend() - backend of a service that a connection is translated to
+ * @svc: service
+ * @ct: connection
+ * @dport: port that its client sends to
+ *
+ * Context: under RCU, or with the namespace's lock held.
+ * Return: the backend; NULL if it is none of @svc.
+ */
+const struct chs_backend *chs_nat_backend(const struct chs_service *svc,
+					  const struct nf_conn *ct,
+					  __be16 dport)
+{
+	const struct nf_conntrack_tuple *reply =
+		&ct->tuplehash[IP_CT_DIR_REPLY].tuple;
+	union chs_addr addr;
+
+	addr_from_nf(&addr, &reply->src.u3, reply->src.l3num == NFPROTO_IPV6);
+	return chs_backend_find_reached(svc, &addr, reply->src.u.all, dport);
+}
+
+static void tuple_to_nf(struct nf_conntrack_tuple *to,
+			const struct chs_tuple *from)
+{
+	memset(to, 0, sizeof(*to));
+	to->src.l3num = from->v6 ? NFPROTO_IPV6 : NFPROTO_IPV4;
+	to->dst.protonum = from->proto;
+	addr_to_nf(&to->src.u3, &from->saddr);
+	addr_to_nf(&to->dst.u3, &from->daddr);
+	to->src.u.all = from->sport;
+	to->dst.u.all = from->dport;
+}
+
+/* Conntrack lets a SYN through to a new entry once the old one has closed. */
+static bool is_reopened(const struct nf_conn *ct)
+{
+	return nf_ct_protonum(ct) == IPPROTO_TCP &&
+	       READ_ONCE(ct->proto.tcp.state) >= TCP_CONNTRACK_TIME_WAIT;
+}
+
+/**
+ * chs_nat_lookup() - where conntrack would send a packet
+ * @net: network namespace
+ * @tuple: flow of the packet, for a service in mode nat
+ * @established: whether it belongs to a flow already running
+ * @verdict: what the ring says; overruled if conntrack knows the flow
+ *
+ * Context: under RCU.
+ */
+void chs_nat_lookup(struct net *net, const struct chs_tuple *tuple,
+		    bool established, struct chs_verdict *verdict)
+{
+	const struct chs_backend *backend = NULL;
+	struct nf_conntrack_tuple_hash *found;
+	struct nf_conntrack_tuple nf_tuple;
+	struct nf_conn *ct;
+
+	tuple_to_nf(&nf_tuple, tuple);
+	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &nf_tuple);
+	if (!found)
+		return;
+
+	ct = nf_ct_tuplehash_to_ctrack(found);
+	if (NF_CT_DIRECTION(found) == IP_CT_DIR_ORIGINAL &&
+	    (ct->status & IPS_DST_NAT) && (established || !is_reopened(ct)))
+		backend = chs_nat_backend(verdict->svc, ct, tuple->dport);
+	nf_ct_put(ct);
+
+	if (backend) {
+		verdict->backend = backend;
+		verdict->reason = CHS_REASON_CONNTRACK;
+	}
+}
+
+static unsigned int refuse(struct sk_buff *skb,
+			   const struct nf_hook_state *state,
+			   const struct chs_service *svc, enum chs_event reason)
+{
+	chs_stats_event(svc->stats, reason);
+	if (state->hook != NF_INET_LOCAL_OUT)
+		return NF_DROP;
+
+	kfree_skb(skb);
+	return NF_STOLEN;
+}
+
+static const struct chs_table *table_of(const struct nf_hook_state *state)
+{
+	return rcu_dereference(chs_net(state->net)->table);
+}
+
+/* The service in mode nat that a packet is for, by what the packet says. */
+static const struct chs_service *service_of(const struct sk_buff *skb,
+					    const struct nf_hook_state *state,
+					    struct chs_packet *pkt)
+{
+	const struct chs_service *svc;
+
+	if (chs_steer_foreign(state))
+		return NULL;
+
+	chs_packet_parse(skb, is_v6(state), pkt);
+	if (pkt->kind != CHS_PACKET_FLOW && pkt->kind != CHS_PACKET_ICMP_ERROR)
+		return NULL;
+
+	svc = chs_steer_service(table_of(state), &pkt->tuple);
+	return svc && svc->mode == CHS_MODE_NAT ? svc : NULL;
+}
+
+/*
+ * Conntrack drops a packet for which its table has no room before any later
+ * hook sees it. Whether it has room only conntrack can tell, for it may make
+ * some; so it is asked for an entry, which is given back at once.
+ */
+static bool has_room(struct net *net, const struct chs_tuple *tuple)
+{
+	struct nf_conntrack_tuple_hash *found;
+	struct nf_conntrack_tuple orig, reply;
+	struct nf_conn *ct;
+
+	tuple_to_nf(&orig, tuple);
+	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &orig);
+	if (found) {
+		nf_ct_put(nf_ct_tuplehash_to_ctrack(found));
+		return true;
+	}
+
+	if (!nf_ct_invert_tuple(&reply, &orig))
+		return true;
+	ct = nf_conntrack_alloc(net, &nf_ct_zone_dflt, &orig, &reply,
+				GFP_ATOMIC);
+	if (IS_ERR(ct))
+		return false;
+	nf_conntrack_free(ct);
+	return true;
+}
+
+static unsigned int nat_full(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	unsigned int max = READ_ONCE(nf_conntrack_max);
+	const struct chs_service *svc;
+	struct chs_packet pkt;
+
+	if (likely(!max || nf_conntrack_count(state->net) < max))
+		return NF_ACCEPT;
+
+	svc = service_of(skb, state, &pkt);
+	if (!svc || pkt.kind != CHS_PACKET_FLOW ||
+	    has_room(state->net, &pkt.tuple))
+		return NF_ACCEPT;
+	return refuse(skb, state, svc, CHS_DROP_CONNTRACK_FULL);
+}
+
+static unsigned int no_backend(struct sk_buff *skb,
+			       const struct nf_hook_state *state,
+			       const struct chs_service *svc)
+{
+	switch (svc->on_empty) {
+	case CHS_ON_EMPTY_PASS:
+		return NF_ACCEPT;
+	case CHS_ON_EMPTY_REJECT:
+		chs_reject(skb, state, svc->proto);
+		fallthrough;
+	default:
+		return refuse(skb, state, svc, CHS_DROP_NO_BACKEND);
+	}
+}
+
+static bool translate(struct nf_conn *ct, const struct chs_backend *backend,
+		      __be16 dport)
+{
+	struct nf_nat_range2 range = { .flags = NF_NAT_RANGE_MAP_IPS };
+
+	addr_to_nf(&range.min_addr, &backend->id.addr);
+	range.max_addr = range.min_addr;
+	if (chs_steer_port(backend, dport) != dport) {
+		range.flags |= NF_NAT_RANGE_PROTO_SPECIFIED;
+		range.min_proto.all = backend->id.port;
+		range.max_proto.all = backend->id.port;
+	}
+	return nf_nat_setup_info(ct, &range, NF_NAT_MANIP_DST) == NF_ACCEPT;
+}
+
+static unsigned int nat_choose(struct sk_buff *skb,
+			   const struct nf_hook_state *state)
+{
+	const struct chs_service *svc;
+	enum ip_conntrack_info ctinfo;
+	struct chs_verdict verdict;
+	struct chs_packet pkt;
+	struct nf_conn *ct;
+
+	svc = service_of(skb, state, &pkt);
+	if (!svc || pkt.kind != CHS_PACKET_FLOW)
+		return NF_ACCEPT;
+
+	chs_steer_ring(svc, &pkt.tuple, &verdict);
+	if (!verdict.backend)
+		return no_backend(skb, state, svc);
+
+	ct = nf_ct_get(skb, &ctinfo);
+	if (!translate(ct, verdict.backend, pkt.tuple.dport))
+		return refuse(skb, state, svc, CHS_DROP_NAT_FAILED);
+
+	/*
+	 * A flow may come to this host in its middle, or see its replies go
+	 * another way: windows are the endpoints' business.
+	 */
+	if (svc->proto == IPPROTO_TCP)
+		nf_ct_set_tcp_be_liberal(ct);
+
+	chs_stats_flow(svc->stats);
+	chs_stats_flow(verdict.backend->stats);
+	return NF_ACCEPT;
+}
+
+/* What is translated: count it, if it is this module's work. */
+static unsigned int guard_known(struct sk_buff *skb,
+				const struct nf_hook_state *state,
+				const struct nf_conn *ct)
+{
+	const struct chs_backend *backend;
+	const struct chs_service *svc;
+	struct chs_tuple tuple;
+
+	if (!chs_nat_tuple(ct, &tuple))
+		return NF_ACCEPT;
+
+	svc = chs_steer_service(table_of(state), &tuple);
+	if (!svc || svc->mode != CHS_MODE_NAT)
+		return NF_ACCEPT;
+
+	backend = chs_nat_backend(svc, ct, tuple.dport);
+	if (backend) {
+		chs_stats_packet(svc->stats, skb->len);
+		chs_stats_packet(backend->stats, skb->len);
+	}
+	return NF_ACCEPT;
+}
+
+/* What is not translated, but may be for a service. */
+static unsigned int guard_stray(struct sk_buff *skb,
+				const struct nf_hook_state *state,
+				const struct nf_conn *ct,
+				enum ip_conntrack_info ctinfo)
+{
+	const struct chs_service *svc;
+	struct chs_packet pkt;
+
+	svc = service_of(skb, state, &pkt);
+	if (!svc)
+		return NF_ACCEPT;
+
+	if (pkt.kind == CHS_PACKET_ICMP_ERROR) {
+		if (!ct)
+			chs_stats_event(svc->stats, CHS_EVENT_ICMP_UNMATCHED);
+		return NF_ACCEPT;
+	}
+
+	if (ct && svc->on_empty == CHS_ON_EMPTY_PASS) {
+		chs_stats_event(svc->stats, CHS_EVENT_PASSED);
+		return NF_ACCEPT;
+	}
+	if (ct)
+		return refuse(skb, state, svc, CHS_DROP_UNTRANSLATED);
+	if (ctinfo == IP_CT_UNTRACKED)
+		return refuse(skb, state, svc, CHS_DROP_UNTRACKED);
+	return refuse(skb, state, svc, CHS_DROP_INVALID);
+}
+
+static unsigned int nat_guard(struct sk_buff *skb,
+			  const struct nf_hook_state *state)
+{
+	enum ip_conntrack_info ctinfo;
+	struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
+
+	/* A reply, to whichever end it goes, is its connection's business. */
+	if (ct && CTINFO2DIR(ctinfo) != IP_CT_DIR_ORIGINAL)
+		return NF_ACCEPT;
+	if (!ct || !(ct->status & IPS_DST_NAT))
+		return guard_stray(skb, state, ct, ctinfo);
+	if (ctinfo == IP_CT_RELATED)
+		return NF_ACCEPT;
+	return guard_known(skb, state, ct);
+}
+
+/* Whether the source of a new flow is to be translated as well. */
+static bool wants_masquerade(const struct nf_hook_state *state,
+			     const struct nf_conn *ct)
+{
+	const struct chs_service *svc;
+	struct chs_tuple tuple;
+
+	if (!(ct->status & IPS_DST_NAT) || !chs_nat_tuple(ct, &tuple))
+		return false;
+
+	svc = chs_steer_service(table_of(state), &tuple);
+	return svc && svc->mode == CHS_MODE_NAT && svc->masquerade &&
+	       chs_nat_backend(svc, ct, tuple.dport);
+}
+
+static unsigned int nat_masquerade(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	struct nf_nat_range2 range = {};
+	enum ip_conntrack_info ctinfo;
+	struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
+
+	if (!wants_masquerade(state, ct))
+		return NF_ACCEPT;
+	if (is_v6(state))
+		return nf_nat_masquerade_ipv6(skb, &range, state->out);
+	return nf_nat_masquerade_ipv4(skb, state->hook, &range, state->out);
+}
+
+/* Processes send with bottom halves on; counters want them off. */
+#define CHS_NAT_HOOK(name)						\
+static unsigned int name##_hook(void *priv, struct sk_buff *skb,	\
+				const struct nf_hook_state *state)	\
+{									\
+	unsigned int verdict;						\
+									\
+	local_bh_disable();						\
+	verdict = name(skb, state);					\
+	local_bh_enable();						\
+	return verdict;							\
+}
+
+CHS_NAT_HOOK(nat_full)
+CHS_NAT_HOOK(nat_choose)
+CHS_NAT_HOOK(nat_guard)
+
+#define CHS_NAT_OPS(_pf, _hook, _hooknum, _priority) {			\
+	.hook = _hook,							\
+	.pf = _pf,							\
+	.hooknum = _hooknum,						\
+	.priority = _priority,						\
+}
+
+#define CHS_NAT_OPS_PLAIN(pf)						\
+	CHS_NAT_OPS(pf, nat_full_hook, NF_INET_PRE_ROUTING,			\
+		    NF_IP_PRI_CONNTRACK - 1),				\
+	CHS_NAT_OPS(pf, nat_full_hook, NF_INET_LOCAL_OUT,			\
+		    NF_IP_PRI_CONNTRACK - 1),				\
+	CHS_NAT_OPS(pf, nat_guard_hook, NF_INET_PRE_ROUTING,		\
+		    NF_IP_PRI_NAT_DST + 1),				\
+	CHS_NAT_OPS(pf, nat_guard_hook, NF_INET_LOCAL_OUT,			\
+		    NF_IP_PRI_NAT_DST + 1)
+
+/* Ahead of nftables' and iptables' own translations of the same packet. */
+#define CHS_NAT_OPS_NAT(pf)						\
+	CHS_NAT_OPS(pf, nat_choose_hook, NF_INET_PRE_ROUTING,		\
+		    NF_IP_PRI_NAT_DST - 1),				\
+	CHS_NAT_OPS(pf, nat_choose_hook, NF_INET_LOCAL_OUT,			\
+		    NF_IP_PRI_NAT_DST - 1),				\
+	CHS_NAT_OPS(pf, nat_masquerade, NF_INET_POST_ROUTING,		\
+		    NF_IP_PRI_NAT_SRC - 1)
+
+/**
+ * struct nat_family - the hooks of one family
+ * @pf: NFPROTO_*
+ * @add: nf_nat's function that adds to its list
+ * @del: and that removes
+ * @plain: hooks of netfilter's own
+ * @nat: hooks in nf_nat's list
+ *
+ * The priorities of IPv4 and IPv6 are the same numbers.
+ */
+struct nat_family {
+	u8 pf;
+	int (*add)(struct net *net, const struct nf_hook_ops *ops);
+	void (*del)(struct net *net, const struct nf_hook_ops *ops);
+	struct nf_hook_ops plain[4];
+	struct nf_hook_ops nat[3];
+};
+
+static const struct nat_family families[2] = {
+	{
+		.pf = NFPROTO_IPV4,
+		.add = nf_nat_ipv4_register_fn,
+		.del = nf_nat_ipv4_unregister_fn,
+		.plain = { CHS_NAT_OPS_PLAIN(NFPROTO_IPV4) },
+		.nat = { CHS_NAT_OPS_NAT(NFPROTO_IPV4) },
+	},
+	{
+		.pf = NFPROTO_IPV6,
+		.add = nf_nat_ipv6_register_fn,
+		.del = nf_nat_ipv6_unregister_fn,
+		.plain = { CHS_NAT_OPS_PLAIN(NFPROTO_IPV6) },
+		.nat = { CHS_NAT_OPS_NAT(NFPROTO_IPV6) },
+	},
+};
+
+static_assert((int)NF_IP_PRI_CONNTRACK == (int)NF_IP6_PRI_CONNTRACK &&
+	      (int)NF_IP_PRI_NAT_DST == (int)NF_IP6_PRI_NAT_DST &&
+	      (int)NF_IP_PRI_NAT_SRC == (int)NF_IP6_PRI_NAT_SRC);
+
+static void unhook(struct net *net, const struct nat_family *family,
+		   unsigned int n_nat)
+{
+	while (n_nat)
+		family->del(net, &family->nat[--n_nat]);
+}
+
+static int hook(struct net *net, const struct nat_family *family)
+{
+	unsigned int i;
+	int err;
+
+	err = nf_ct_netns_get(net, family->pf);
+	if (err)
+		return err;
+
+	for (i = 0; i < ARRAY_SIZE(family->nat); i++) {
+		err = family->add(net, &family->nat[i]);
+		if (err)
+			goto err_nat;
+	}
+
+	err = nf_register_net_hooks(net, family->plain,
+				    ARRAY_SIZE(family->plain));
+	if (err)
+		goto err_nat;
+	return 0;
+
+err_nat:
+	unhook(net, family, i);
+	nf_ct_netns_put(net, family->pf);
+	return err;
+}
+
+static void release(struct chs_net *cn, unsigned int v6)
+{
+	const struct nat_family *family = &families[v6];
+
+	nf_unregister_net_hooks(cn->net, family->plain,
+				ARRAY_SIZE(family->plain));
+	unhook(cn->net, family, ARRAY_SIZE(family->nat));
+	nf_ct_netns_put(cn->net, family->pf);
+	cn->nat_users[v6] = false;
+}
+
+/**
+ * chs_nat_require() - have the hooks that a table will need
+ * @cn: namespace
+ * @table: table about to be published
+ * @msg: reason of a failure
+ *
+ * Context: process; may sleep; @cn's lock held.
+ * Return: 0 or what netfilter says, with the hooks as they were.
+ */
+int chs_nat_require(struct chs_net *cn, const struct chs_table *table,
+		    struct chs_msg *msg)
+{
+	unsigned int v6;
+	int err;
+
+	for (v6 = 0; v6 < 2; v6++) {
+		if (!table->n_nat[v6] || cn->nat_users[v6])
+			continue;
+		err = hook(cn->net, &families[v6]);
+		if (err) {
+			chs_nat_relax(cn);
+			return chs_msg_fail(msg, err, NULL,
+					    "mode nat: connection tracking or NAT of IPv%c cannot be had: error %d",
+					    v6 ? '6' : '4', err);
+		}
+		cn->nat_users[v6] = true;
+	}
+	return 0;
+}
+
+/**
+ * chs_nat_relax() - give up the hooks that the table in force does not need
+ * @cn: namespace
+ *
+ * Context: process; may sleep; @cn's lock held.
+ */
+void chs_nat_relax(struct chs_net *cn)
+{
+	const struct chs_table *table = chs_net_table(cn);
+	unsigned int v6;
+
+	for (v6 = 0; v6 < 2; v6++) {
+		if (cn->nat_users[v6] && !table->n_nat[v6])
+			release(cn, v6);
+	}
+}
+
+/**
+ * chs_nat_release() - give up all hooks
+ * @cn: namespace that goes
+ *
+ * Connections stay: they are conntrack's, and still good if the module is only
+ * replaced.
+ *
+ * Context: process; may sleep; @cn's lock held.
+ */
+void chs_nat_release(struct chs_net *cn)
+{
+	unsigned int v6;
+
+	for (v6 = 0; v6 < 2; v6++) {
+		if (cn->nat_users[v6])
+			release(cn, v6);
+	}
+}
+
+/**
+ * chs_nat_init() - once at load
+ *
+ * Context: process; may sleep.
+ * Return: 0 or negative errno.
+ */
+int chs_nat_init(void)
+{
+	return nf_nat_masquerade_inet_register_notifiers();
+}
+
+/**
+ * chs_nat_exit() - once at unload
+ *
+ * Context: process; may sleep.
+ */
+void chs_nat_exit(void)
+{
+	nf_nat_masquerade_inet_unregister_notifiers();
+}

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The netlink family, and what its requests have in common. */
+#include "netlink.h"
+
+#include "netlink_gen.h"
+#include "netns.h"
+#include "ring.h"
+#include "version.h"
+
+#include <linux/ctype.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include <net/ipv6.h>
+
+static const struct genl_multicast_group mcgrps[] = {
+	{ .name = CHSTEER_MCGRP_EVENTS },
+};
+
+static struct genl_family family __ro_after_init = {
+	.name = CHS_FAMILY_NAME,
+	.version = CHS_FAMILY_VERSION,
+	.netnsok = true,
+	.parallel_ops = true,
+	.module = THIS_MODULE,
+	.ops = chsteer_nl_ops,
+	.n_ops = ARRAY_SIZE(chsteer_nl_ops),
+	.mcgrps = mcgrps,
+	.n_mcgrps = ARRAY_SIZE(mcgrps),
+};
+
+/**
+ * chs_nl_parse() - take a nest apart
+ * @tb: where its attributes go, all NULL if @attr is
+ * @max: highest attribute
+ * @attr: the nest, or NULL
+ * @policy: what is allowed in it
+ * @msg: reason of a failure
+ *
+ * Context: process.
+ * Return: 0 or -EINVAL.
+ */
+int chs_nl_parse(struct nlattr **tb, int max, const struct nlattr *attr,
+		 const struct nla_policy *policy, struct chs_msg *msg)
+{
+	struct netlink_ext_ack extack = {};
+	int err;
+
+	memset(tb, 0, (max + 1) * sizeof(*tb));
+	if (!attr)
+		return 0;
+
+	err = nla_parse_nested(tb, max, attr, policy, &extack);
+	if (err)
+		return chs_msg_fail(msg, err, extack.bad_attr, "%s",
+				    extack._msg ?: "malformed attribute");
+	return 0;
+}
+
+/**
+ * chs_nl_flags() - flags of a request
+ * @info: request
+ * @allowed: bits that mean something to it
+ * @flags: where they go
+ * @msg: reason of a failure
+ *
+ * Context: process.
+ * Return: 0 or -EINVAL.
+ */
+int chs_nl_flags(struct genl_info *info, u32 allowed, u32 *flags,
+		 struct chs_msg *msg)
+{
+	const struct nlattr *attr = info->attrs[CHS_A_FLAGS];
+
+	*flags = attr ? nla_get_u32(attr) : 0;
+	if (*flags & ~allowed)
+		return chs_msg_fail(msg, -EINVAL, attr,
+				    "flags %#x mean nothing to this request",
+				    *flags & ~allowed);
+	return 0;
+}
+
+/**
+ * chs_nl_number() - a number within bounds
+ * @attr: u8 or u32 attribute, or NULL
+ * @what: its name
+ * @min: least
+ * @max: most
+ * @to: where it goes; as it was if there is no attribute
+ * @msg: reason of a failure
+ *
+ * Context: any.
+ * Return: 0 or -EINVAL.
+ */
+int chs_nl_number(const struct nlattr *attr, const char *what, u32 min,
+		  u32 max, u32 *to, struct chs_msg *msg)
+{
+	u32 value;
+
+	if (!attr)
+		return 0;
+
+	value = nla_len(attr) == sizeof(u8) ? nla_get_u8(attr) :
+					      nla_get_u32(attr);
+	if (value < min || value > max)
+		return chs_msg_fail(msg, -EINVAL, attr,
+				    "%s %u is not between %u and %u", what,
+				    value, min, max);
+	*to = value;
+	return 0;
+}
+
+/**
+ * chs_nl_address() - any address
+ * @attr: attribute of 4 or 16 bytes
+ * @what: its name
+ * @addr: where it goes
+ * @msg: reason of a failure
+ *
+ * Context: any.
+ * Return: 0 or -EINVAL.
+ */
+int chs_nl_address(const struct nlattr *attr, const char *what,
+		   union chs_addr *addr, struct chs_msg *msg)
+{
+	char buf[CHS_ENDPOINT_STRLEN];
+
+	switch (nla_len(attr)) {
+	case 4:
+		chs_addr_set_v4(addr, nla_get_in_addr(attr));
+		return 0;
+	case 16:
+		memcpy(addr->b, nla_data(attr), sizeof(addr->b));
+		if (!chs_addr_is_v4(addr))
+			return 0;
+		return chs_msg_fail(msg, -EINVAL, attr,
+				    "%s ::ffff:%s is a v4-mapped address: give the IPv4 address itself",
+				    what, chs_addr_str(buf, addr));
+	default:
+		return chs_msg_fail(msg, -EINVAL, attr,
+				    "%s has %d bytes, not 4 or 16", what,
+				    nla_len(attr));
+	}
+}
+
+static const char *unfit_v4(__be32 addr)
+{
+	if (ipv4_is_zeronet(addr))
+		return "unspecified";
+	if (ipv4_is_loopback(addr))
+		return "a loopback";
+	if (ipv4_is_multicast(addr))
+		return "a multicast";
+	if (ipv4_is_lbcast(addr))
+		return "the broadcast";
+	if (ipv4_is_linklocal_169(addr))
+		return "a link-local";
+	return NULL;
+}
+
+static const char *unfit_v6(const union chs_addr *addr)
+{
+	struct in6_addr in6;
+
+	memcpy(&in6, addr->b, sizeof(in6));
+	if (ipv6_addr_any(&in6))
+		return "unspecified";
+	if (ipv6_addr_loopback(&in6))
+		return "a loopback";
+	if (ipv6_addr_is_multicast(&in6))
+		return "a multicast";
+	if (ipv6_addr_type(&in6) & IPV6_ADDR_LINKLOCAL)
+		return "a link-local";
+	return NULL;
+}
+
+/**
+ * chs_nl_host() - address that a service or a backend may have
+ * @attr: attribute of 4 or 16 bytes
+ * @what: its name
+ * @addr: where it goes
+ * @msg: reason of a failure
+ *
+ * Context: any.
+ * Return: 0 or -EINVAL.
+ */
+int chs_nl_host(const struct nlattr *attr, const char *what,
+		union chs_addr *addr, struct chs_msg *msg)
+{
+	char buf[CHS_ENDPOINT_STRLEN];
+	const char *unfit;
+	int err;
+
+	err = chs_nl_address(attr, what, addr, msg);
+	if (err)
+		return err;
+
+	unfit = chs_addr_is_v4(addr) ? unfit_v4(addr->w[3]) : unfit_v6(addr);
+	if (unfit)
+		return chs_msg_fail(msg, -EINVAL, attr, "%s %s is %s address",
+				    what, chs_addr_str(buf, addr),
+				    strcmp(unfit, "unspecified") ?
+				    unfit : "an unspecified");
+	return 0;
+}
+
+static bool is_label_char(char c, bool name)
+{
+	if (name)
+		return isascii(c) && (isalnum(c) || strchr("._-", c));
+	return isascii(c) && isgraph(c);
+}
+
+/**
+ * chs_nl_label() - a short string
+ * @attr: string attribute
+ * @what: its name
+ * @name: allow only what a service's name may hold
+ * @to: where it goes
+ * @size: of @to
+ * @msg: reason of a failure
+ *
+ * Context: any.
+ * Return: 0 or -EINVAL.
+ */
+int chs_nl_label(const struct nlattr *attr, const char *what, bool name,
+		 char *to, size_t size, struct chs_msg *msg)
+{
+	const char *text = nla_data(attr);
+	size_t len = strnlen(text, nla_len(attr));
+	size_t i;
+
+	if (len >= size)
+		return chs_msg_fail(msg, -EINVAL, attr,
+				    "%s '%.*s...' has %zu characters, more than %zu",
+				    what, (int)min_t(size_t, len, 64), text,
+				    len, size - 1);
+	for (i = 0; i < len; i++) {
+		if (!is_label_char(text[i], name))
+			return chs_msg_fail(msg, -EINVAL, attr,
+					    "%s '%.*s' may not hold character %#x",
+					    what, (int)i, text, (u8)text[i]);
+	}
+	if (name && !len)
+		return chs_msg_fail(msg, -EINVAL, attr, "%s is empty", what);
+	if (name && !isalnum(text[0]))
+		return chs_msg_fail(msg, -EINVAL, attr,
+				    "%s '%.*s' does not begin with a letter or digit",
+				    what, (int)len, text);
+
+	memcpy(to, text, len);
+	to[len] = '\0';
+	return 0;
+}
+
+/**
+ * chs_nl_missing() - refuse for want of an attribute
+ * @info: request
+ * @nest: nest that ought to hold it, or NULL for the request itself
+ * @what: its name
+ * @msg: where the reason goes
+ *
+ * Context: any.
+ * Return: -EINVAL.
+ */
+int chs_nl_missing(struct genl_info *info, const struct nlattr *nest,
+		   const char *what, struct chs_msg *msg)
+{
+	return chs_msg_fail(msg, -EINVAL, nest, "%s is missing", what);
+}
+
+/**
+ * chs_nl_name() - name of the service that a request is about
+ * @info: request
+ * @service: attributes of its CHS_A_SERVICE
+ * @name: CHS_NAME_LEN bytes
+ * @msg: reason of a failure
+ *
+ * Context: any.
+ * Return: 0 or -EINVAL.
+ */
+int chs_nl_name(struct genl_info *info, struct nlattr **service, char *name,
+		struct chs_msg *msg)
+{
+	const struct nlattr *attr = service[CHS_A_SERVICE_NAME];
+
+	if (!attr)
+		return chs_nl_missing(info, info->attrs[CHS_A_SERVICE],
+				      "service name", msg);
+	return chs_nl_label(attr, "service name", true, name, CHS_NAME_LEN,
+			    msg);
+}
+
+/**
+ * chs_nl_find_service() - service that a request is about
+ * @table: where to look
+ * @info: request
+ * @service: attributes of its CHS_A_SERVICE
+ * @svc: where it goes
+ * @msg: reason of a failure
+ *
+ * Context: under RCU, or with the namespace's lock held.
+ * Return: 0, -EINVAL or -ENOENT.
+ */
+int chs_nl_find_service(const struct chs_table *table, struct genl_info *info,
+			struct nlattr **service, struct chs_service **svc,
+			struct chs_msg *msg)
+{
+	char name[CHS_NAME_LEN];
+	int err;
+
+	err = chs_nl_name(info, service, name, msg);
+	if (err)
+		return err;
+
+	*svc = chs_table_find(table, name);
+	if (!*svc)
+		return chs_msg_fail(msg, -ENOENT, service[CHS_A_SERVICE_NAME],
+				    "no service '%s'", name);
+	return 0;
+}
+
+static int find_txn(struct chs_request *req)
+{
+	const struct nlattr *attr = req->info->attrs[CHS_A_TXN];
+
+	if (!attr) {
+		chs_txn_init(req->cn, &req->own);
+		req->txn = &req->own;
+		return 0;
+	}
+
+	req->txn = chs_txn_find(req->cn, req->info->snd_portid,
+				nla_get_u32(attr));
+	if (!req->txn)
+		return chs_msg_fail(&req->msg, -ENOENT, attr,
+				    "this socket has no transaction %u",
+				    nla_get_u32(attr));
+	if (req->txn->base != chs_net_table(req->cn)->generation)
+		return chs_msg_fail(&req->msg, -EBUSY, attr,
+				    "the configuration has changed since transaction %u began",
+				    nla_get_u32(attr));
+	return 0;
+}
+
+/* A transaction that has been refused anything has lost its sense. */
+static void end_txn(struct chs_request *req, int err)
+{
+	if (req->txn == &req->own)
+		chs_txn_fini(req->txn);
+	else if (req->txn && (err || req->ends_txn))
+		chs_txn_close(req->txn);
+}
+
+static int run_change(struct chs_request *req,
+		      int (*change)(struct chs_request *req))
+{
+	int err;
+
+	mutex_lock(&req->cn->lock);
+	err = find_txn(req);
+	if (!err)
+		err = change(req);
+	if (!err && req->txn == &req->own)
+		err = chs_txn_commit(req->cn, req->txn, false, NULL,
+				     &req->msg);
+	end_txn(req, err);
+	mutex_unlock(&req->cn->lock);
+	return err;
+}
+
+/**
+ * chs_nl_change() - carry out a request that changes something
+ * @skb: its buffer
+ * @info: the request
+ * @flags: enum chsteer_flag bits that mean something to it
+ * @change: stages it in its transaction
+ *
+ * Context: process; may sleep.
+ * Return: what the handler of a request returns.
+ */
+int chs_nl_change(struct sk_buff *skb, struct genl_info *info, u32 flags,
+		  int (*change)(struct chs_request *req))
+{
+	struct chs_request *req;
+	int err;
+
+	req = kzalloc(sizeof(*req), GFP_KERNEL_ACCOUNT);
+	if (!req)
+		return -ENOMEM;
+
+	req->cn = chs_net(genl_info_net(info));
+	req->info = info;
+	err = chs_nl_flags(info, flags, &req->flags, &req->msg);
+	if (!err)
+		err = chs_nl_parse(req->service, CHS_A_SERVICE_MAX,
+				   info->attrs[CHS_A_SERVICE],
+				   chsteer_service_nl_policy, &req->msg);
+	if (!err)
+		err = run_change(req, change);
+
+	if (req->reply && err) {
+		nlmsg_free(req->reply);
+	} else if (req->reply) {
+		genlmsg_end(req->reply, req->head);
+		genlmsg_reply(req->reply, info);
+	}
+	err = chs_msg_ack(skb, info, err, &req->msg);
+	kfree(req);
+	return err;
+}
+
+/**
+ * chs_nl_put_address() - put an address of 4 or 16 bytes
+ * @skb: message
+ * @attr: attribute
+ * @addr: address
+ *
+ * Context: any.
+ * Return: 0 or -EMSGSIZE.
+ */
+int chs_nl_put_address(struct sk_buff *skb, int attr,
+		       const union chs_addr *addr)
+{
+	return chs_addr_is_v4(addr) ?
+	       nla_put_in_addr(skb, attr, addr->w[3]) :
+	       nla_put(skb, attr, sizeof(addr->b), addr->b);
+}
+
+/**
+ * chs_nl_put_name() - put a service of which only the name is told
+ * @skb: message
+ * @name: name
+ *
+ * Context: any.
+ * Return: 0 or -EMSGSIZE.
+ */
+int chs_nl_put_name(struct sk_buff *skb, const char *name)
+{
+	struct nlattr *nest = nla_nest_start(skb, CHS_A_SERVICE);
+
+	if (!nest || nla_put_string(skb, CHS_A_SERVICE_NAME, name))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * chs_nl_reply() - begin the reply to a request
+ * @info: request
+ * @payload: bytes that it must hold
+ * @head: what genlmsg_end() wants
+ *
+ * Context: process; may sleep.
+ * Return: the message, or NULL.
+ */
+struct sk_buff *chs_nl_reply(struct genl_info *info, size_t payload,
+			     void **head)
+{
+	struct sk_buff *reply = genlmsg_new(payload, GFP_KERNEL);
+
+	if (!reply)
+		return NULL;
+
+	*head = genlmsg_put(reply, info->snd_portid, info->snd_seq, &family, 0,
+			    info->genlhdr->cmd);
+	if (!*head) {
+		nlmsg_free(reply);
+		return NULL;
+	}
+	return reply;
+}
+
+/**
+ * chs_nl_dump_put() - begin one object of a dump
+ * @skb: message of the dump
+ * @cb: the dump
+ * @cmd: enum of the command
+ * @generation: of the table that the object is from
+ *
+ * Context: any.
+ * Return: what genlmsg_end() wants, or NULL if the message is full.
+ */
+void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+		      u64 generation)
+{
+	void *head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				 cb->nlh->nlmsg_seq, &family, NLM_F_MULTI, cmd);
+
+	if (!head)
+		return NULL;
+
+	/* 0 stands for "not seen yet". */
+	cb->seq = (u32)generation ?: U32_MAX;
+	genl_dump_check_consistent(cb, head);
+	return head;
+}
+
+/**
+ * chs_nl_may_see_seed() - whether a sender may learn what gives a seed away
+ * @skb: its request
+ * @svc: service with that seed
+ *
+ * Context: any.
+ * Return: true if the seed is the documented one, or with CAP_NET_ADMIN over
+ * the namespace.
+ */
+bool chs_nl_may_see_seed(const struct sk_buff *skb,
+			 const struct chs_service *svc)
+{
+	return svc->seed_default ||
+	       netlink_net_capable(skb, CAP_NET_ADMIN);
+}
+
+static int put_info(struct sk_buff *skb)
+{
+	struct nlattr *nest = nla_nest_start(skb, CHS_A_INFO);
+	u64 digest;
+
+	if (!nest || chs_ring_reference(&digest) ||
+	    nla_put_string(skb, CHS_A_INFO_MODULE_VERSION, CHS_VERSION) ||
+	    nla_put_u32(skb, CHS_A_INFO_RING_VERSION, CHS_RING_VERSION) ||
+	    nla_put_u64_64bit(skb, CHS_A_INFO_RING_REFERENCE, digest,
+			      CHS_A_INFO_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int chsteer_nl_info_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct chs_msg msg = {};
+	struct sk_buff *reply;
+	void *head;
+	u32 flags;
+	int err;
+
+	err = chs_nl_flags(info, 0, &flags, &msg);
+	if (err)
+		return chs_msg_ack(skb, info, err, &msg);
+
+	reply = chs_nl_reply(info, NLMSG_DEFAULT_SIZE, &head);
+	if (!reply)
+		return -ENOMEM;
+	err = put_info(reply);
+	if (err) {
+		nlmsg_free(reply);
+		return err;
+	}
+	genlmsg_end(reply, head);
+	return genlmsg_reply(reply, info);
+}
+
+static int socket_closed(struct notifier_block *nb, unsigned long event,
+			 void *data)
+{
+	const struct netlink_notify *notify = data;
+	struct chs_net *cn;
+
+	if (event != NETLINK_URELEASE || notify->protocol != NETLINK_GENERIC)
+		return NOTIFY_DONE;
+
+	cn = chs_net(notify->net);
+	mutex_lock(&cn->lock);
+	chs_txn_drop_port(cn, notify->portid);
+	mutex_unlock(&cn->lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netlink_notifier = {
+	.notifier_call = socket_closed,
+};
+
+/**
+ * chs_netlink_init() - once at load
+ *
+ * Context: process; may sleep.
+ * Return: 0 or negative errno.
+ */
+int __init chs_netlink_init(void)
+{
+	int err;
+
+	err = netlink_register_notifier(&netlink_notifier);
+	if (err)
+		return err;
+
+	err = genl_register_family(&family);
+	if (err)
+		netlink_unregister_notifier(&netlink_notifier);
+	return err;
+}
+
+/**
+ * chs_netlink_exit() - once at unload
+ *
+ * Context: process; may sleep.
+ */
+void chs_netlink_exit(void)
+{
+	genl_unregister_family(&family);
+	netlink_unregister_notifier(&netlink_notifier);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The netlink family: requests are checked here and nowhere else. */
+#ifndef CHS_NETLINK_H
+#define CHS_NETLINK_H
+
+#include <linux/chsteer.h>
+#include <linux/netlink.h>
+#include <linux/types.h>
+
+#include "msg.h"
+#include "ring.h"
+#include "txn.h"
+
+struct chs_net;
+struct chs_service;
+struct chs_table;
+struct genl_info;
+
+/**
+ * struct chs_request - a request that changes something
+ * @cn: namespace, locked
+ * @info: the request as genetlink has it
+ * @txn: transaction that it belongs to: @own or an open one
+ * @own: transaction of a request that stands alone
+ * @flags: enum chsteer_flag bits
+ * @service: attributes of CHS_A_SERVICE, all NULL if it is absent
+ * @reply: message that goes back if it is granted, or NULL
+ * @head: what genlmsg_end() wants for @reply
+ * @ends_txn: an open transaction ends with it
+ * @msg: why it is refused, or warnings
+ */
+struct chs_request {
+	struct chs_net *cn;
+	struct genl_info *info;
+	struct chs_txn *txn;
+	struct chs_txn own;
+	u32 flags;
+	struct nlattr *service[CHS_A_SERVICE_MAX + 1];
+	struct sk_buff *reply;
+	void *head;
+	bool ends_txn;
+	struct chs_msg msg;
+};
+
+int chs_netlink_init(void);
+void chs_netlink_exit(void);
+
+int chs_nl_change(struct sk_buff *skb, struct genl_info *info, u32 flags,
+		  int (*change)(struct chs_request *req));
+
+int chs_nl_parse(struct nlattr **tb, int max, const struct nlattr *attr,
+		 const struct nla_policy *policy, struct chs_msg *msg);
+int chs_nl_flags(struct genl_info *info, u32 allowed, u32 *flags,
+		 struct chs_msg *msg);
+int chs_nl_number(const struct nlattr *attr, const char *what, u32 min,
+		  u32 max, u32 *to, struct chs_msg *msg);
+int chs_nl_address(const struct nlattr *attr, const char *what,
+		   union chs_addr *addr, struct chs_msg *msg);
+int chs_nl_host(const struct nlattr *attr, const char *what,
+		union chs_addr *addr, struct chs_msg *msg);
+int chs_nl_label(const struct nlattr *attr, const char *what, bool name,
+		 char *to, size_t size, struct chs_msg *msg);
+int chs_nl_name(struct genl_info *info, struct nlattr **service, char *name,
+		struct chs_msg *msg);
+int chs_nl_find_service(const struct chs_table *table, struct genl_info *info,
+			struct nlattr **service, struct chs_service **svc,
+			struct chs_msg *msg);
+int chs_nl_missing(struct genl_info *info, const struct nlattr *nest,
+		   const char *what, struct chs_msg *msg);
+
+int chs_nl_put_address(struct sk_buff *skb, int attr,
+		       const union chs_addr *addr);
+int chs_nl_put_name(struct sk_buff *skb, const char *name);
+struct sk_buff *chs_nl_reply(struct genl_info *info, size_t payload,
+			     void **head);
+void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+		      u64 generation);
+bool chs_nl_may_see_seed(const struct sk_buff *skb,
+			 const struct chs_service *svc);
+
+int chs_nl_put_service(struct sk_buff *skb, const struct chs_service *svc,
+		       bool seed);
+int chs_nl_put_service_status(struct sk_buff *skb,
+			      const struct chs_service *svc);
+
+#endif /* CHS_NETLINK_H */

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Requests that ask what the ring does: lookup and ring-get. */
+#include "netlink.h"
+
+#include "netlink_gen.h"
+#include "netns.h"
+#include "steer.h"
+
+#include <linux/in.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+/* Arcs in one reply: an attribute holds 64 KiB, and a page is more easily had. */
+#define ARCS_MAX	1536U
+
+static int need_seed_right(const struct sk_buff *skb,
+			   const struct chs_service *svc, const char *what,
+			   struct chs_msg *msg)
+{
+	if (chs_nl_may_see_seed(skb, svc))
+		return 0;
+	return chs_msg_fail(msg, -EPERM, NULL,
+			    "%s of service '%s', which has a seed of its own, needs CAP_NET_ADMIN",
+			    what, svc->name);
+}
+
+static int parse_addresses(struct genl_info *info, struct nlattr **tb,
+			   struct chs_tuple *tuple, struct chs_msg *msg)
+{
+	const struct nlattr *nest = info->attrs[CHS_A_FLOW];
+	int err;
+
+	if (!tb[CHS_A_FLOW_SADDR])
+		return chs_nl_missing(info, nest, "source address", msg);
+	if (!tb[CHS_A_FLOW_DADDR])
+		return chs_nl_missing(info, nest, "destination address", msg);
+
+	err = chs_nl_address(tb[CHS_A_FLOW_SADDR], "source address",
+			     &tuple->saddr, msg);
+	if (err)
+		return err;
+	err = chs_nl_address(tb[CHS_A_FLOW_DADDR], "destination address",
+			     &tuple->daddr, msg);
+	if (err)
+		return err;
+
+	tuple->v6 = !chs_addr_is_v4(&tuple->saddr);
+	if (chs_addr_is_v4(&tuple->daddr) == tuple->v6)
+		return chs_msg_fail(msg, -EINVAL, tb[CHS_A_FLOW_DADDR],
+				    "source address is IPv%c and destination address is not",
+				    tuple->v6 ? '6' : '4');
+	return 0;
+}
+
+static int parse_flow(struct genl_info *info, struct chs_tuple *tuple,
+		      struct chs_msg *msg)
+{
+	const struct nlattr *nest = info->attrs[CHS_A_FLOW];
+	struct nlattr *tb[CHS_A_FLOW_MAX + 1];
+	int err;
+
+	if (!nest)
+		return chs_nl_missing(info, NULL, "flow", msg);
+	err = chs_nl_parse(tb, CHS_A_FLOW_MAX, nest, chsteer_flow_nl_policy,
+			   msg);
+	if (err)
+		return err;
+
+	memset(tuple, 0, sizeof(*tuple));
+	if (!tb[CHS_A_FLOW_PROTO])
+		return chs_nl_missing(info, nest, "protocol", msg);
+	tuple->proto = nla_get_u8(tb[CHS_A_FLOW_PROTO]);
+	if (tuple->proto != IPPROTO_TCP && tuple->proto != IPPROTO_UDP &&
+	    tuple->proto != IPPROTO_SCTP)
+		return chs_msg_fail(msg, -EINVAL, tb[CHS_A_FLOW_PROTO],
+				    "protocol %u is not TCP, UDP or SCTP",
+				    tuple->proto);
+
+	if (!tb[CHS_A_FLOW_SPORT])
+		return chs_nl_missing(info, nest, "source port", msg);
+	if (!tb[CHS_A_FLOW_DPORT])
+		return chs_nl_missing(info, nest, "destination port", msg);
+	tuple->sport = nla_get_be16(tb[CHS_A_FLOW_SPORT]);
+	tuple->dport = nla_get_be16(tb[CHS_A_FLOW_DPORT]);
+	return parse_addresses(info, tb, tuple, msg);
+}
+
+static int put_verdict(struct sk_buff *skb, const struct chs_tuple *tuple,
+		       const struct chs_verdict *verdict)
+{
+	struct nlattr *nest = nla_nest_start(skb, CHS_A_VERDICT);
+	const struct chs_backend *backend = verdict->backend;
+	const struct chs_backend *owner = verdict->owner;
+
+	if (!nest || nla_put_u32(skb, CHS_A_VERDICT_ARC, verdict->arc))
+		return -EMSGSIZE;
+	if (backend &&
+	    (chs_nl_put_address(skb, CHS_A_VERDICT_ADDRESS,
+				&backend->id.addr) ||
+	     nla_put_be16(skb, CHS_A_VERDICT_PORT,
+			  chs_steer_port(backend, tuple->dport)) ||
+	     nla_put_u8(skb, CHS_A_VERDICT_REASON, verdict->reason)))
+		return -EMSGSIZE;
+	if (owner &&
+	    (chs_nl_put_address(skb, CHS_A_VERDICT_OWNER_ADDRESS,
+				&owner->id.addr) ||
+	     nla_put_be16(skb, CHS_A_VERDICT_OWNER_PORT, owner->id.port)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int lookup(struct sk_buff *skb, struct genl_info *info,
+		  const struct chs_tuple *tuple, bool established,
+		  struct sk_buff *reply, struct chs_msg *msg)
+{
+	char buf[CHS_ENDPOINT_STRLEN];
+	struct chs_verdict verdict;
+	int err;
+
+	err = chs_steer_lookup(genl_info_net(info), tuple, established,
+			       &verdict);
+	if (err)
+		return chs_msg_fail(msg, err, info->attrs[CHS_A_FLOW],
+				    "no service takes %s to %s",
+				    tuple->proto == IPPROTO_TCP ? "tcp" :
+				    tuple->proto == IPPROTO_UDP ? "udp" :
+								  "sctp",
+				    chs_endpoint_str(buf, &tuple->daddr,
+						     tuple->dport));
+
+	err = need_seed_right(skb, verdict.svc, "lookup", msg);
+	return err ?: chs_nl_put_name(reply, verdict.svc->name) ?:
+		      put_verdict(reply, tuple, &verdict);
+}
+
+int chsteer_nl_lookup_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct chs_msg msg = {};
+	struct chs_tuple tuple;
+	struct sk_buff *reply;
+	void *head;
+	u32 flags;
+	int err;
+
+	err = chs_nl_flags(info, CHS_FLAG_ESTABLISHED, &flags, &msg);
+	if (!err)
+		err = parse_flow(info, &tuple, &msg);
+	if (err)
+		return chs_msg_ack(skb, info, err, &msg);
+
+	reply = chs_nl_reply(info, NLMSG_DEFAULT_SIZE, &head);
+	if (!reply)
+		return -ENOMEM;
+
+	rcu_read_lock();
+	err = lookup(skb, info, &tuple, flags & CHS_FLAG_ESTABLISHED, reply,
+		     &msg);
+	rcu_read_unlock();
+
+	if (err) {
+		nlmsg_free(reply);
+		return chs_msg_ack(skb, info, err, &msg);
+	}
+	genlmsg_end(reply, head);
+	return genlmsg_reply(reply, info);
+}
+
+static int put_arcs(struct sk_buff *skb, struct genl_info *info,
+		    const struct chs_service *svc, struct sk_buff *reply,
+		    struct chs_msg *msg)
+{
+	const struct nlattr *attr = info->attrs[CHS_A_ARC];
+	u32 first = 0, n;
+	int err;
+
+	err = need_seed_right(skb, svc, "ring", msg);
+	if (err)
+		return err;
+	err = chs_nl_number(attr, "arc", 0, svc->conf.slots - 1, &first, msg);
+	if (err)
+		return err;
+
+	n = min(svc->conf.slots - first, ARCS_MAX);
+	return chs_nl_put_service_status(reply, svc) ?:
+	       nla_put_u32(reply, CHS_A_ARC, first) ?:
+	       nla_put(reply, CHS_A_OWNERS, n * sizeof(*svc->arcs),
+		       svc->arcs + first);
+}
+
+int chsteer_nl_ring_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct chs_net *cn = chs_net(genl_info_net(info));
+	struct nlattr *tb[CHS_A_SERVICE_MAX + 1];
+	struct chs_msg msg = {};
+	struct chs_service *svc;
+	struct sk_buff *reply;
+	void *head;
+	int err;
+
+	err = chs_nl_parse(tb, CHS_A_SERVICE_MAX, info->attrs[CHS_A_SERVICE],
+			   chsteer_service_nl_policy, &msg);
+	if (err)
+		return chs_msg_ack(skb, info, err, &msg);
+
+	reply = chs_nl_reply(info, NLMSG_GOODSIZE, &head);
+	if (!reply)
+		return -ENOMEM;
+
+	rcu_read_lock();
+	err = chs_nl_find_service(rcu_dereference(cn->table), info, tb, &svc,
+				  &msg);
+	if (!err)
+		err = put_arcs(skb, info, svc, reply, &msg);
+	rcu_read_unlock();
+
+	if (err) {
+		nlmsg_free(reply);
+		return chs_msg_ack(skb, info, err, &msg);
+	}
+	genlmsg_end(reply, head);
+	return genlmsg_reply(reply, info);
+}

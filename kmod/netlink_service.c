@@ -1,0 +1,719 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Requests about services. */
+#include "netlink.h"
+
+#include "netlink_gen.h"
+#include "netns.h"
+#include "route.h"
+#include "stats.h"
+
+#include <linux/in.h>
+#include <net/genetlink.h>
+#include <net/sock.h>
+
+#define SSH_PORT	22
+
+static_assert((int)CHS_FLOW_HASH_5TUPLE == (int)CHS_HASH_5TUPLE &&
+	      (int)CHS_FLOW_HASH_SRC == (int)CHS_HASH_SRC);
+
+static const char *const mode_names[] = {
+	[CHS_MODE_NAT] = "nat",
+	[CHS_MODE_ROUTE] = "route",
+	[CHS_MODE_IPIP] = "ipip",
+	[CHS_MODE_GUE] = "gue",
+};
+
+/* Options that only other modes have: attribute and name. */
+static const struct {
+	u8 attr;
+	const char *name;
+	const char *why;
+} not_in_nat[] = {
+	{ CHS_A_SERVICE_AFFINITY, "affinity", "conntrack is the flow table" },
+	{ CHS_A_SERVICE_WINDOW, "window", "conntrack is the flow table" },
+	{ CHS_A_SERVICE_MAX_FLOWS, "max-flows", "conntrack is the flow table" },
+	{ CHS_A_SERVICE_TIMEOUT, "timeout", "conntrack is the flow table" },
+	{ CHS_A_SERVICE_GUE_PORT, "gue-port", "nothing is encapsulated" },
+	{ CHS_A_SERVICE_SOURCE, "source", "nothing is encapsulated" },
+	{ CHS_A_SERVICE_VRF, "vrf", "it is for packets outside any VRF" },
+};
+
+static int find_service(struct chs_request *req, struct chs_service **svc)
+{
+	return chs_nl_find_service(chs_txn_table(req->cn, req->txn), req->info,
+				   req->service, svc, &req->msg);
+}
+
+static int parse_proto(struct chs_request *req, struct chs_service *svc)
+{
+	const struct nlattr *attr = req->service[CHS_A_SERVICE_PROTO];
+
+	if (!attr)
+		return chs_nl_missing(req->info, req->info->attrs[CHS_A_SERVICE],
+				      "service protocol", &req->msg);
+
+	svc->proto = nla_get_u8(attr);
+	switch (svc->proto) {
+	case IPPROTO_TCP:
+	case IPPROTO_UDP:
+	case IPPROTO_SCTP:
+		return 0;
+	default:
+		return chs_msg_fail(&req->msg, -EINVAL, attr,
+				    "service protocol %u is not TCP, UDP or SCTP",
+				    svc->proto);
+	}
+}
+
+static int parse_ports(struct chs_request *req, struct chs_service *svc)
+{
+	const struct nlattr *any = req->service[CHS_A_SERVICE_ANY_PORT];
+	const struct nlattr *end = req->service[CHS_A_SERVICE_PORT_END];
+	const struct nlattr *lo = req->service[CHS_A_SERVICE_PORT];
+
+	if (any) {
+		if (lo || end)
+			return chs_msg_fail(&req->msg, -EINVAL, lo ?: end,
+					    "service port %u beside any-port",
+					    ntohs(nla_get_be16(lo ?: end)));
+		svc->lo = 0;
+		svc->hi = U16_MAX;
+		return 0;
+	}
+
+	if (!lo)
+		return chs_nl_missing(req->info, req->info->attrs[CHS_A_SERVICE],
+				      "service port", &req->msg);
+	svc->lo = ntohs(nla_get_be16(lo));
+	svc->hi = end ? ntohs(nla_get_be16(end)) : svc->lo;
+	if (!svc->lo)
+		return chs_msg_fail(&req->msg, -EINVAL, lo,
+				    "service port 0 is none; any port is written *");
+	if (svc->hi < svc->lo)
+		return chs_msg_fail(&req->msg, -EINVAL, end,
+				    "service port range %u-%u ends before it begins",
+				    svc->lo, svc->hi);
+	return 0;
+}
+
+static int parse_mode(struct chs_request *req, struct chs_service *svc)
+{
+	const struct nlattr *attr = req->service[CHS_A_SERVICE_MODE];
+	u32 mode = CHS_MODE_NAT;
+	unsigned int i;
+	int err;
+
+	err = chs_nl_number(attr, "mode", CHS_MODE_NAT, CHS_MODE_GUE, &mode,
+			    &req->msg);
+	if (err)
+		return err;
+	if (mode != CHS_MODE_NAT)
+		return chs_msg_fail(&req->msg, -EOPNOTSUPP, attr,
+				    "mode %s is not built into this module",
+				    mode_names[mode]);
+
+	for (i = 0; i < ARRAY_SIZE(not_in_nat); i++) {
+		attr = req->service[not_in_nat[i].attr];
+		if (attr)
+			return chs_msg_fail(&req->msg, -EINVAL, attr,
+					    "option %s is not for mode nat: %s",
+					    not_in_nat[i].name,
+					    not_in_nat[i].why);
+	}
+	svc->mode = mode;
+	return 0;
+}
+
+static int parse_seed(struct chs_request *req, struct chs_service *svc)
+{
+	const struct nlattr *attr = req->service[CHS_A_SERVICE_SEED];
+
+	if (!attr)
+		return 0;
+	if (nla_len(attr) != 16)
+		return chs_msg_fail(&req->msg, -EINVAL, attr,
+				    "seed has %d bytes, not 16", nla_len(attr));
+
+	chs_ring_key_set(&svc->conf.key, nla_data(attr));
+	svc->seed_default = false;
+	return 0;
+}
+
+static int parse_ring(struct chs_request *req, struct chs_service *svc)
+{
+	struct nlattr **tb = req->service;
+	u32 hash = svc->conf.hash;
+	int err;
+
+	err = chs_nl_number(tb[CHS_A_SERVICE_HASH], "hash", CHS_HASH_5TUPLE,
+			    CHS_HASH_SRC, &hash, &req->msg);
+	if (err)
+		return err;
+	svc->conf.hash = hash;
+
+	err = chs_nl_number(tb[CHS_A_SERVICE_POINTS], "points",
+			    CHS_RING_POINTS_MIN, CHS_RING_POINTS_MAX,
+			    &svc->conf.points, &req->msg);
+	if (err)
+		return err;
+	err = chs_nl_number(tb[CHS_A_SERVICE_UNIT], "unit", CHS_RING_UNIT_MIN,
+			    CHS_RING_UNIT_MAX, &svc->conf.unit, &req->msg);
+	if (err)
+		return err;
+	err = chs_nl_number(tb[CHS_A_SERVICE_SLOTS], "slots",
+			    CHS_RING_SLOTS_MIN, CHS_RING_SLOTS_MAX,
+			    &svc->conf.slots, &req->msg);
+	if (err)
+		return err;
+	if (!is_power_of_2(svc->conf.slots))
+		return chs_msg_fail(&req->msg, -EINVAL,
+				    tb[CHS_A_SERVICE_SLOTS],
+				    "slots %u is not a power of two",
+				    svc->conf.slots);
+	return parse_seed(req, svc);
+}
+
+/* Options that may change while the service is in force. */
+static int parse_settable(struct chs_request *req, struct chs_service *svc)
+{
+	struct nlattr **tb = req->service;
+	u32 on_empty = svc->on_empty, masquerade = svc->masquerade;
+	u32 balance = 0;
+	int err;
+
+	err = chs_nl_number(tb[CHS_A_SERVICE_ON_EMPTY], "on-empty",
+			    CHS_ON_EMPTY_REJECT, CHS_ON_EMPTY_PASS, &on_empty,
+			    &req->msg);
+	if (err)
+		return err;
+	err = chs_nl_number(tb[CHS_A_SERVICE_MASQUERADE], "masquerade", 0, 1,
+			    &masquerade, &req->msg);
+	if (err)
+		return err;
+
+	if (tb[CHS_A_SERVICE_BALANCE])
+		balance = nla_get_u32(tb[CHS_A_SERVICE_BALANCE]);
+	if (balance)
+		return chs_msg_fail(&req->msg, -EOPNOTSUPP,
+				    tb[CHS_A_SERVICE_BALANCE],
+				    "balance %u.%02u is not built into this module: only off is",
+				    balance / 100, balance % 100);
+
+	svc->on_empty = on_empty;
+	svc->masquerade = masquerade;
+	return 0;
+}
+
+static int parse_service(struct chs_request *req, struct chs_service *svc)
+{
+	const struct nlattr *address = req->service[CHS_A_SERVICE_ADDRESS];
+	int err;
+
+	err = chs_nl_name(req->info, req->service, svc->name, &req->msg);
+	if (err)
+		return err;
+	err = parse_proto(req, svc);
+	if (err)
+		return err;
+
+	if (!address)
+		return chs_nl_missing(req->info, req->info->attrs[CHS_A_SERVICE],
+				      "service address", &req->msg);
+	err = chs_nl_host(address, "service address", &svc->addr, &req->msg);
+	if (err)
+		return err;
+
+	err = parse_ports(req, svc);
+	if (err)
+		return err;
+	err = parse_mode(req, svc);
+	if (err)
+		return err;
+	err = parse_ring(req, svc);
+	if (err)
+		return err;
+	err = parse_settable(req, svc);
+	if (err)
+		return err;
+
+	svc->name_hash = chs_service_hash_name(svc->name);
+	svc->key_hash = chs_table_hash(&svc->addr, svc->proto, svc->lo);
+	return 0;
+}
+
+/* A slip of the hand must not shut the administrator out. */
+static int check_lockout(struct chs_request *req, struct chs_service *svc)
+{
+	char buf[CHS_ENDPOINT_STRLEN];
+
+	svc->forced = req->flags & CHS_FLAG_FORCE;
+	if (svc->forced || chs_service_one_port(svc) || svc->lo > SSH_PORT ||
+	    svc->hi < SSH_PORT || !chs_route_local(req->cn->net, &svc->addr))
+		return 0;
+	return chs_msg_fail(&req->msg, -EINVAL,
+			    req->service[CHS_A_SERVICE_ADDRESS],
+			    "service address %s is this host's own and the ports hold %u: needs --force",
+			    chs_addr_str(buf, &svc->addr), SSH_PORT);
+}
+
+static void warn_of_surroundings(struct chs_request *req,
+				 const struct chs_service *svc)
+{
+	struct net *net = req->cn->net;
+	bool v6 = chs_service_is_v6(svc);
+	char buf[CHS_ENDPOINT_STRLEN];
+
+	if (!chs_route_forwards(net, v6))
+		chs_msg_warn(&req->msg,
+			     "service '%s': mode nat, but forwarding of IPv%c is off: %s",
+			     svc->name, v6 ? '6' : '4',
+			     v6 ? "net.ipv6.conf.all.forwarding" :
+				  "net.ipv4.ip_forward");
+	if (chs_route_leads_away(net, &svc->addr))
+		chs_msg_warn(&req->msg,
+			     "service '%s': address %s is neither local nor routed to a dead end: what no service takes is forwarded and may loop",
+			     svc->name, chs_addr_str(buf, &svc->addr));
+}
+
+/* Consumes @svc. */
+static int insert_service(struct chs_request *req, struct chs_service *svc)
+{
+	const struct chs_table *table = chs_txn_table(req->cn, req->txn);
+	const struct chs_service *holder;
+	char buf[CHS_ENDPOINT_STRLEN];
+	int err;
+
+	holder = chs_table_holder(table, svc);
+	if (holder) {
+		err = chs_msg_fail(&req->msg, -EEXIST,
+				   req->service[CHS_A_SERVICE_ADDRESS],
+				   "%s is held by service '%s'",
+				   chs_service_str(buf, holder), holder->name);
+		goto err_svc;
+	}
+
+	err = check_lockout(req, svc);
+	if (err)
+		goto err_svc;
+
+	if (table->n_services >= CHS_SERVICES_MAX) {
+		err = chs_msg_fail(&req->msg, -ENOSPC,
+				   req->service[CHS_A_SERVICE_NAME],
+				   "service '%s' would be one more than the %u that a namespace may have",
+				   svc->name, CHS_SERVICES_MAX);
+		goto err_svc;
+	}
+
+	err = chs_txn_add(req->cn, req->txn, svc);
+	if (err)
+		goto err_svc;
+	warn_of_surroundings(req, svc);
+	return 0;
+
+err_svc:
+	chs_service_free(svc);
+	return err;
+}
+
+/* Name of an option that differs though no live service can change it. */
+static const char *fixed_difference(const struct chs_service *a,
+				    const struct chs_service *b)
+{
+	if (a->proto != b->proto)
+		return "protocol";
+	if (!chs_addr_equal(&a->addr, &b->addr))
+		return "address";
+	if (a->lo != b->lo || a->hi != b->hi)
+		return "port";
+	if (a->mode != b->mode)
+		return "mode";
+	if (a->conf.hash != b->conf.hash)
+		return "hash";
+	if (a->conf.points != b->conf.points)
+		return "points";
+	if (a->conf.unit != b->conf.unit)
+		return "unit";
+	if (a->conf.slots != b->conf.slots)
+		return "slots";
+	if (a->conf.key.key[0] != b->conf.key.key[0] ||
+	    a->conf.key.key[1] != b->conf.key.key[1])
+		return "seed";
+	return NULL;
+}
+
+/* Make the service @old what @wanted says. Consumes @wanted. */
+static int replace_service(struct chs_request *req, struct chs_service *old,
+			   struct chs_service *wanted)
+{
+	const char *option = fixed_difference(old, wanted);
+	int err;
+
+	if (old->edit && old->edit->named) {
+		err = chs_msg_fail(&req->msg, -EEXIST,
+				   req->service[CHS_A_SERVICE_NAME],
+				   "service '%s' is named twice", old->name);
+		goto err_wanted;
+	}
+
+	if (option && !(req->flags & CHS_FLAG_RECREATE)) {
+		err = chs_msg_fail(&req->msg, -EINVAL,
+				   req->service[CHS_A_SERVICE_NAME],
+				   "%s of service '%s' differs and no live service can change it",
+				   option, old->name);
+		goto err_wanted;
+	}
+	if (option) {
+		err = chs_txn_del(req->cn, req->txn, old);
+		if (err)
+			goto err_wanted;
+		return insert_service(req, wanted);
+	}
+
+	old = chs_txn_edit(req->cn, req->txn, old);
+	if (!old) {
+		err = -ENOMEM;
+		goto err_wanted;
+	}
+	old->edit->named = true;
+	old->on_empty = wanted->on_empty;
+	old->masquerade = wanted->masquerade;
+	old->conf.balance = wanted->conf.balance;
+	err = 0;
+err_wanted:
+	chs_service_free(wanted);
+	return err;
+}
+
+static int service_new(struct chs_request *req)
+{
+	struct chs_service *svc, *old;
+	int err;
+
+	svc = chs_service_alloc();
+	if (!svc)
+		return -ENOMEM;
+
+	err = parse_service(req, svc);
+	if (err)
+		goto err_svc;
+
+	old = chs_table_find(chs_txn_table(req->cn, req->txn), svc->name);
+	if (!old)
+		return insert_service(req, svc);
+	if (req->flags & CHS_FLAG_REPLACE)
+		return replace_service(req, old, svc);
+
+	err = chs_msg_fail(&req->msg, -EEXIST,
+			   req->service[CHS_A_SERVICE_NAME],
+			   "service '%s' is there already", svc->name);
+err_svc:
+	chs_service_free(svc);
+	return err;
+}
+
+int chsteer_nl_service_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return chs_nl_change(skb, info,
+			     CHS_FLAG_FORCE | CHS_FLAG_REPLACE |
+			     CHS_FLAG_RECREATE, service_new);
+}
+
+static bool is_settable(int attr)
+{
+	return attr == CHS_A_SERVICE_NAME || attr == CHS_A_SERVICE_BALANCE ||
+	       attr == CHS_A_SERVICE_ON_EMPTY ||
+	       attr == CHS_A_SERVICE_MASQUERADE;
+}
+
+static const char *option_name(int attr)
+{
+	switch (attr) {
+	case CHS_A_SERVICE_PROTO:
+		return "protocol";
+	case CHS_A_SERVICE_ADDRESS:
+		return "address";
+	case CHS_A_SERVICE_PORT:
+	case CHS_A_SERVICE_PORT_END:
+	case CHS_A_SERVICE_ANY_PORT:
+		return "port";
+	case CHS_A_SERVICE_MODE:
+		return "mode";
+	case CHS_A_SERVICE_HASH:
+		return "hash";
+	case CHS_A_SERVICE_POINTS:
+		return "points";
+	case CHS_A_SERVICE_UNIT:
+		return "unit";
+	case CHS_A_SERVICE_SLOTS:
+		return "slots";
+	case CHS_A_SERVICE_SEED:
+		return "seed";
+	default:
+		return "this option";
+	}
+}
+
+static int refuse_fixed(struct chs_request *req, const struct chs_service *svc)
+{
+	bool any = false;
+	int attr;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(not_in_nat); i++) {
+		attr = not_in_nat[i].attr;
+		if (req->service[attr])
+			return chs_msg_fail(&req->msg, -EINVAL,
+					    req->service[attr],
+					    "option %s is not for mode nat of service '%s': %s",
+					    not_in_nat[i].name, svc->name,
+					    not_in_nat[i].why);
+	}
+	for (attr = 1; attr <= CHS_A_SERVICE_MAX; attr++) {
+		if (!req->service[attr] || attr == CHS_A_SERVICE_NAME)
+			continue;
+		any = true;
+		if (!is_settable(attr))
+			return chs_msg_fail(&req->msg, -EINVAL,
+					    req->service[attr],
+					    "%s of service '%s' cannot be set: delete it and add it anew",
+					    option_name(attr), svc->name);
+	}
+	if (!any)
+		return chs_msg_fail(&req->msg, -EINVAL, NULL,
+				    "no option to set for service '%s'",
+				    svc->name);
+	return 0;
+}
+
+static int service_set(struct chs_request *req)
+{
+	struct chs_service *svc;
+	int err;
+
+	err = find_service(req, &svc);
+	if (err)
+		return err;
+	err = refuse_fixed(req, svc);
+	if (err)
+		return err;
+
+	svc = chs_txn_edit(req->cn, req->txn, svc);
+	return svc ? parse_settable(req, svc) : -ENOMEM;
+}
+
+int chsteer_nl_service_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return chs_nl_change(skb, info, 0, service_set);
+}
+
+static int service_del(struct chs_request *req)
+{
+	struct chs_service *svc;
+	int err;
+
+	err = find_service(req, &svc);
+	if (err == -ENOENT && req->flags & CHS_FLAG_IF_EXISTS) {
+		req->msg.len = 0;
+		return 0;
+	}
+	return err ?: chs_txn_del(req->cn, req->txn, svc);
+}
+
+int chsteer_nl_service_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return chs_nl_change(skb, info, CHS_FLAG_IF_EXISTS, service_del);
+}
+
+static int put_ports(struct sk_buff *skb, const struct chs_service *svc)
+{
+	if (chs_service_any_port(svc))
+		return nla_put_flag(skb, CHS_A_SERVICE_ANY_PORT);
+	if (nla_put_be16(skb, CHS_A_SERVICE_PORT, htons(svc->lo)))
+		return -EMSGSIZE;
+	if (chs_service_one_port(svc))
+		return 0;
+	return nla_put_be16(skb, CHS_A_SERVICE_PORT_END, htons(svc->hi));
+}
+
+static int put_seed(struct sk_buff *skb, const struct chs_service *svc)
+{
+	__le64 seed[2] = {
+		cpu_to_le64(svc->conf.key.key[0]),
+		cpu_to_le64(svc->conf.key.key[1]),
+	};
+
+	return nla_put(skb, CHS_A_SERVICE_SEED, sizeof(seed), seed);
+}
+
+/**
+ * chs_nl_put_service() - put a service's configuration
+ * @skb: message
+ * @svc: service
+ * @seed: tell its seed too, unless it is the documented one
+ *
+ * Context: any; under RCU.
+ * Return: 0 or -EMSGSIZE.
+ */
+int chs_nl_put_service(struct sk_buff *skb, const struct chs_service *svc,
+		       bool seed)
+{
+	struct nlattr *nest = nla_nest_start(skb, CHS_A_SERVICE);
+
+	if (!nest ||
+	    nla_put_string(skb, CHS_A_SERVICE_NAME, svc->name) ||
+	    nla_put_u8(skb, CHS_A_SERVICE_PROTO, svc->proto) ||
+	    chs_nl_put_address(skb, CHS_A_SERVICE_ADDRESS, &svc->addr) ||
+	    put_ports(skb, svc) ||
+	    nla_put_u8(skb, CHS_A_SERVICE_MODE, svc->mode) ||
+	    nla_put_u8(skb, CHS_A_SERVICE_HASH, svc->conf.hash) ||
+	    nla_put_u32(skb, CHS_A_SERVICE_POINTS, svc->conf.points) ||
+	    nla_put_u32(skb, CHS_A_SERVICE_UNIT, svc->conf.unit) ||
+	    nla_put_u32(skb, CHS_A_SERVICE_SLOTS, svc->conf.slots) ||
+	    nla_put_u32(skb, CHS_A_SERVICE_BALANCE, svc->conf.balance) ||
+	    nla_put_u8(skb, CHS_A_SERVICE_ON_EMPTY, svc->on_empty) ||
+	    nla_put_u8(skb, CHS_A_SERVICE_MASQUERADE, svc->masquerade) ||
+	    (svc->forced && nla_put_flag(skb, CHS_A_SERVICE_FORCED)) ||
+	    (seed && !svc->seed_default && put_seed(skb, svc)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_drops(struct sk_buff *skb, const struct chs_sums *sums)
+{
+	struct nlattr *nest = nla_nest_start(skb, CHS_A_STATS_DROPS);
+	int i;
+
+	BUILD_BUG_ON((int)CHS_DROP_NR != (int)CHS_A_DROPS_PAD - 1);
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < CHS_DROP_NR; i++) {
+		if (nla_put_u64_64bit(skb, CHS_A_DROPS_NO_BACKEND + i,
+				      sums->events[i], CHS_A_DROPS_PAD))
+			return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_stats(struct sk_buff *skb, const struct chs_service *svc)
+{
+	struct nlattr *nest;
+	struct chs_sums sums;
+
+	chs_stats_sum(svc->stats, &sums);
+	nest = nla_nest_start(skb, CHS_A_SERVICE_STATUS_STATS);
+	if (!nest ||
+	    nla_put_u64_64bit(skb, CHS_A_STATS_PACKETS, sums.packets,
+			      CHS_A_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, CHS_A_STATS_BYTES, sums.bytes,
+			      CHS_A_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, CHS_A_STATS_NEW_FLOWS, sums.new_flows,
+			      CHS_A_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, CHS_A_STATS_PASSED,
+			      sums.events[CHS_EVENT_PASSED], CHS_A_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, CHS_A_STATS_ICMP_UNMATCHED,
+			      sums.events[CHS_EVENT_ICMP_UNMATCHED],
+			      CHS_A_STATS_PAD) ||
+	    put_drops(skb, &sums))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * chs_nl_put_service_status() - put what is not configured
+ * @skb: message
+ * @svc: service
+ *
+ * Context: any; under RCU.
+ * Return: 0 or -EMSGSIZE.
+ */
+int chs_nl_put_service_status(struct sk_buff *skb,
+			      const struct chs_service *svc)
+{
+	struct nlattr *nest = nla_nest_start(skb, CHS_A_SERVICE_STATUS);
+
+	if (!nest ||
+	    nla_put_u8(skb, CHS_A_SERVICE_STATUS_SEED_DEFAULT,
+		       svc->seed_default) ||
+	    nla_put_u32(skb, CHS_A_SERVICE_STATUS_BACKENDS, svc->n_backends) ||
+	    nla_put_u64_64bit(skb, CHS_A_SERVICE_STATUS_GENERATION,
+			      svc->generation, CHS_A_SERVICE_STATUS_PAD) ||
+	    nla_put_u64_64bit(skb, CHS_A_SERVICE_STATUS_DIGEST,
+			      svc->ring->ring.digest,
+			      CHS_A_SERVICE_STATUS_PAD) ||
+	    put_stats(skb, svc))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_whole(struct sk_buff *skb, const struct sk_buff *request,
+		     const struct chs_service *svc)
+{
+	return chs_nl_put_service(skb, svc, chs_nl_may_see_seed(request, svc)) ?:
+	       chs_nl_put_service_status(skb, svc);
+}
+
+int chsteer_nl_service_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct chs_net *cn = chs_net(genl_info_net(info));
+	struct nlattr *tb[CHS_A_SERVICE_MAX + 1];
+	struct chs_service *svc;
+	struct chs_msg msg = {};
+	struct sk_buff *reply;
+	void *head;
+	int err;
+
+	err = chs_nl_parse(tb, CHS_A_SERVICE_MAX, info->attrs[CHS_A_SERVICE],
+			   chsteer_service_nl_policy, &msg);
+	if (err)
+		return chs_msg_ack(skb, info, err, &msg);
+
+	reply = chs_nl_reply(info, NLMSG_DEFAULT_SIZE, &head);
+	if (!reply)
+		return -ENOMEM;
+
+	rcu_read_lock();
+	err = chs_nl_find_service(rcu_dereference(cn->table), info, tb, &svc,
+				  &msg);
+	if (!err)
+		err = put_whole(reply, skb, svc);
+	rcu_read_unlock();
+
+	if (err) {
+		nlmsg_free(reply);
+		return chs_msg_ack(skb, info, err, &msg);
+	}
+	genlmsg_end(reply, head);
+	return genlmsg_reply(reply, info);
+}
+
+int chsteer_nl_service_get_dumpit(struct sk_buff *skb,
+				  struct netlink_callback *cb)
+{
+	struct chs_net *cn = chs_net(sock_net(skb->sk));
+	u32 *at = (u32 *)cb->ctx, next = *at;
+	const struct chs_table *table;
+	const struct chs_service *svc;
+	void *head;
+
+	rcu_read_lock();
+	table = rcu_dereference(cn->table);
+	while ((svc = chs_table_next(table, &next))) {
+		head = chs_nl_dump_put(skb, cb, CHS_CMD_SERVICE_GET,
+				       table->generation);
+		if (!head)
+			break;
+		if (put_whole(skb, cb->skb, svc)) {
+			genlmsg_cancel(skb, head);
+			break;
+		}
+		genlmsg_end(skb, head);
+		*at = next;
+	}
+	rcu_read_unlock();
+	return skb->len;
+}

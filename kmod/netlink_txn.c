@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Requests about transactions, and flush, which is one. */
+#include "netlink.h"
+
+#include "netlink_gen.h"
+#include "netns.h"
+
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+int chsteer_nl_txn_begin_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct chs_net *cn = chs_net(genl_info_net(info));
+	struct chs_msg msg = {};
+	struct sk_buff *reply;
+	struct chs_txn *txn;
+	void *head;
+	u32 flags;
+	int err;
+
+	err = chs_nl_flags(info, 0, &flags, &msg);
+	if (err)
+		return chs_msg_ack(skb, info, err, &msg);
+
+	reply = chs_nl_reply(info, NLMSG_DEFAULT_SIZE, &head);
+	if (!reply)
+		return -ENOMEM;
+
+	mutex_lock(&cn->lock);
+	err = chs_txn_open(cn, info->snd_portid, &txn, &msg);
+	if (!err && nla_put_u32(reply, CHS_A_TXN, txn->id)) {
+		chs_txn_close(txn);
+		err = -EMSGSIZE;
+	}
+	mutex_unlock(&cn->lock);
+
+	if (err) {
+		nlmsg_free(reply);
+		return chs_msg_ack(skb, info, err, &msg);
+	}
+	genlmsg_end(reply, head);
+	return genlmsg_reply(reply, info);
+}
+
+static int put_result(struct sk_buff *skb, const struct chs_result *result)
+{
+	struct nlattr *nest = nla_nest_start(skb, CHS_A_RESULT);
+
+	if (!nest ||
+	    nla_put_u32(skb, CHS_A_RESULT_ADDED, result->added) ||
+	    nla_put_u32(skb, CHS_A_RESULT_CHANGED, result->changed) ||
+	    nla_put_u32(skb, CHS_A_RESULT_REMOVED, result->removed) ||
+	    nla_put_u32(skb, CHS_A_RESULT_UNCHANGED, result->unchanged) ||
+	    nla_put_u64_64bit(skb, CHS_A_RESULT_MOVED, result->moved,
+			      CHS_A_RESULT_PAD) ||
+	    nla_put_u64_64bit(skb, CHS_A_RESULT_ARCS, result->arcs,
+			      CHS_A_RESULT_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int need_txn(struct chs_request *req)
+{
+	return req->info->attrs[CHS_A_TXN] ? 0 :
+	       chs_nl_missing(req->info, NULL, "transaction", &req->msg);
+}
+
+static int txn_commit(struct chs_request *req)
+{
+	struct chs_result result = {};
+	int err;
+
+	err = need_txn(req);
+	if (err)
+		return err;
+
+	/* Nothing may fail for want of memory once it is in force. */
+	req->reply = chs_nl_reply(req->info, NLMSG_DEFAULT_SIZE, &req->head);
+	if (!req->reply)
+		return -ENOMEM;
+
+	req->ends_txn = true;
+	err = chs_txn_commit(req->cn, req->txn, req->flags & CHS_FLAG_PRUNE,
+			     &result, &req->msg);
+	return err ?: put_result(req->reply, &result);
+}
+
+int chsteer_nl_txn_commit_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return chs_nl_change(skb, info, CHS_FLAG_PRUNE, txn_commit);
+}
+
+static int txn_abort(struct chs_request *req)
+{
+	int err = need_txn(req);
+
+	req->ends_txn = !err;
+	return err;
+}
+
+int chsteer_nl_txn_abort_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return chs_nl_change(skb, info, 0, txn_abort);
+}
+
+static int flush(struct chs_request *req)
+{
+	return chs_txn_flush(req->cn, req->txn);
+}
+
+int chsteer_nl_flush_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return chs_nl_change(skb, info, 0, flush);
+}

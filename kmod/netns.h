@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a network namespace holds.
+ *
+ * Packets read @table, under RCU, and nothing else that changes. Everything
+ * else belongs to the control plane, under @lock. The lock sleeps: rings are
+ * built and conntrack tables are walked under it, of this namespace only.
+ */
+#ifndef CHS_NETNS_H
+#define CHS_NETNS_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "table.h"
+
+/**
+ * struct chs_net - state of a network namespace
+ * @table: the services in force; never NULL while the namespace lives
+ * @net: the namespace
+ * @lock: guards everything below and every change of @table
+ * @txns: open transactions, by struct chs_txn.node
+ * @next_txn: id of the next one
+ * @sweeps: conntrack entries still to be cleared, by struct chs_sweep.node
+ * @fresh_sweeps: times that untranslated entries are still to be cleared
+ * @sweep_work: does both
+ * @deadline_work: runs at @next_deadline
+ * @next_deadline: the earliest drain deadline, monotonic seconds, or 0
+ * @nat_users: whether the hooks of mode nat are registered; IPv4, IPv6
+ */
+struct chs_net {
+	struct chs_table __rcu *table;
+	struct net *net;
+
+	struct mutex lock;
+	struct list_head txns;
+	u32 next_txn;
+	struct list_head sweeps;
+	u8 fresh_sweeps;
+	struct delayed_work sweep_work;
+	struct delayed_work deadline_work;
+	time64_t next_deadline;
+	bool nat_users[2];
+};
+
+extern unsigned int chs_net_id;
+extern struct workqueue_struct *chs_workqueue;
+
+static inline struct chs_net *chs_net(const struct net *net)
+{
+	return net_generic(net, chs_net_id);
+}
+
+/**
+ * chs_net_table() - the services in force, for the control plane
+ * @cn: namespace
+ *
+ * Context: @cn's lock held.
+ * Return: the table; it stays in force while the lock is held.
+ */
+static inline struct chs_table *chs_net_table(const struct chs_net *cn)
+{
+	return rcu_dereference_protected(cn->table, lockdep_is_held(&cn->lock));
+}
+
+#endif /* CHS_NETNS_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the routing tables say of an address; for checks and warnings only. */
+#ifndef CHS_ROUTE_H
+#define CHS_ROUTE_H
+
+#include <linux/types.h>
+
+#include "tuple.h"
+
+struct net;
+
+bool chs_route_local(struct net *net, const union chs_addr *addr);
+bool chs_route_leads_away(struct net *net, const union chs_addr *addr);
+bool chs_route_forwards(struct net *net, bool v6);
+
+#endif /* CHS_ROUTE_H */

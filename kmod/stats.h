@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Per-CPU counters of services and backends. */
+#ifndef CHS_STATS_H
+#define CHS_STATS_H
+
+#include <linux/jiffies.h>
+#include <linux/percpu.h>
+#include <linux/refcount.h>
+#include <linux/u64_stats_sync.h>
+
+/**
+ * enum chs_event - what may become of a packet besides being steered
+ *
+ * The drops come first, in the order of their netlink attributes.
+ */
+enum chs_event {
+	CHS_DROP_NO_BACKEND,
+	CHS_DROP_UNTRACKED,
+	CHS_DROP_INVALID,
+	CHS_DROP_UNTRANSLATED,
+	CHS_DROP_CONNTRACK_FULL,
+	CHS_DROP_NAT_FAILED,
+	CHS_DROP_NR,
+	/** @CHS_EVENT_PASSED: left to the host by on-empty pass */
+	CHS_EVENT_PASSED = CHS_DROP_NR,
+	/** @CHS_EVENT_ICMP_UNMATCHED: ICMP error about an unknown flow */
+	CHS_EVENT_ICMP_UNMATCHED,
+	CHS_EVENT_NR
+};
+
+/**
+ * struct chs_counters - what each steered packet counts, on one CPU
+ * @syncp: guards the others on 32-bit machines
+ * @packets: packets
+ * @bytes: bytes from the network header on
+ * @new_flows: flows
+ * @last: jiffies of the latest packet; means nothing while @packets is 0
+ */
+struct chs_counters {
+	struct u64_stats_sync syncp;
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t new_flows;
+	unsigned long last;
+};
+
+/**
+ * struct chs_events - rarer things, on one CPU
+ * @syncp: guards @nr on 32-bit machines
+ * @nr: count of each enum chs_event
+ */
+struct chs_events {
+	struct u64_stats_sync syncp;
+	u64_stats_t nr[CHS_EVENT_NR];
+};
+
+/**
+ * struct chs_stats - counters of one service or backend
+ * @counters: of every CPU
+ * @events: of every CPU; NULL for a backend
+ * @refs: one for each version of the service that holds them
+ */
+struct chs_stats {
+	struct chs_counters __percpu *counters;
+	struct chs_events __percpu *events;
+	refcount_t refs;
+};
+
+/**
+ * struct chs_sums - counters added up
+ * @packets: packets
+ * @bytes: bytes
+ * @new_flows: flows
+ * @idle: seconds since the latest packet, or -1 if there was none
+ * @events: count of each enum chs_event
+ */
+struct chs_sums {
+	u64 packets;
+	u64 bytes;
+	u64 new_flows;
+	s64 idle;
+	u64 events[CHS_EVENT_NR];
+};
+
+struct chs_stats *chs_stats_alloc(bool events);
+struct chs_stats *chs_stats_get(struct chs_stats *stats);
+void chs_stats_put(struct chs_stats *stats);
+void chs_stats_sum(const struct chs_stats *stats, struct chs_sums *sums);
+
+/**
+ * chs_stats_packet() - count a steered packet
+ * @stats: of its service or backend
+ * @bytes: length from the network header on
+ *
+ * Context: bottom halves off.
+ */
+static inline void chs_stats_packet(struct chs_stats *stats, unsigned int bytes)
+{
+	struct chs_counters *counters = this_cpu_ptr(stats->counters);
+
+	u64_stats_update_begin(&counters->syncp);
+	u64_stats_inc(&counters->packets);
+	u64_stats_add(&counters->bytes, bytes);
+	u64_stats_update_end(&counters->syncp);
+	counters->last = jiffies;
+}
+
+/**
+ * chs_stats_flow() - count a new flow
+ * @stats: of its service or backend
+ *
+ * Context: bottom halves off.
+ */
+static inline void chs_stats_flow(struct chs_stats *stats)
+{
+	struct chs_counters *counters = this_cpu_ptr(stats->counters);
+
+	u64_stats_update_begin(&counters->syncp);
+	u64_stats_inc(&counters->new_flows);
+	u64_stats_update_end(&counters->syncp);
+}
+
+/**
+ * chs_stats_event() - count an event
+ * @stats: of a service
+ * @event: which
+ *
+ * Context: bottom halves off.
+ */
+static inline void chs_stats_event(struct chs_stats *stats,
+				   enum chs_event event)
+{
+	struct chs_events *events = this_cpu_ptr(stats->events);
+
+	u64_stats_update_begin(&events->syncp);
+	u64_stats_inc(&events->nr[event]);
+	u64_stats_update_end(&events->syncp);
+}
+
+#endif /* CHS_STATS_H */
