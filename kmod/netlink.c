@@ -30,6 +30,21 @@ static struct genl_family family __ro_after_init = {
 };
 
 /**
+ * chs_nl_attr() - attribute that only some requests have
+ * @info: any request
+ * @type: attribute
+ *
+ * The array in @info is as long as the policy of its own request.
+ *
+ * Context: any.
+ * Return: the attribute, or NULL.
+ */
+struct nlattr *chs_nl_attr(const struct genl_info *info, int type)
+{
+	return nlmsg_find_attr(info->nlhdr, GENL_HDRLEN, type);
+}
+
+/**
  * chs_nl_parse() - take a nest apart
  * @tb: where its attributes go, all NULL if @attr is
  * @max: highest attribute
@@ -70,7 +85,7 @@ int chs_nl_parse(struct nlattr **tb, int max, const struct nlattr *attr,
 int chs_nl_flags(struct genl_info *info, u32 allowed, u32 *flags,
 		 struct chs_msg *msg)
 {
-	const struct nlattr *attr = info->attrs[CHS_A_FLAGS];
+	const struct nlattr *attr = chs_nl_attr(info, CHS_A_FLAGS);
 
 	*flags = attr ? nla_get_u32(attr) : 0;
 	if (*flags & ~allowed)
@@ -322,7 +337,7 @@ int chs_nl_find_service(const struct chs_table *table, struct genl_info *info,
 
 static int find_txn(struct chs_request *req)
 {
-	const struct nlattr *attr = req->info->attrs[CHS_A_TXN];
+	const struct nlattr *attr = chs_nl_attr(req->info, CHS_A_TXN);
 
 	if (!attr) {
 		chs_txn_init(req->cn, &req->own);
@@ -394,7 +409,7 @@ int chs_nl_change(struct sk_buff *skb, struct genl_info *info, u32 flags,
 	err = chs_nl_flags(info, flags, &req->flags, &req->msg);
 	if (!err)
 		err = chs_nl_parse(req->service, CHS_A_SERVICE_MAX,
-				   info->attrs[CHS_A_SERVICE],
+				   chs_nl_attr(info, CHS_A_SERVICE),
 				   chsteer_service_nl_policy, &req->msg);
 	if (!err)
 		err = run_change(req, change);

@@ -48,6 +48,7 @@ void chs_netlink_exit(void);
 int chs_nl_change(struct sk_buff *skb, struct genl_info *info, u32 flags,
 		  int (*change)(struct chs_request *req));
 
+struct nlattr *chs_nl_attr(const struct genl_info *info, int type);
 int chs_nl_parse(struct nlattr **tb, int max, const struct nlattr *attr,
 		 const struct nla_policy *policy, struct chs_msg *msg);
 int chs_nl_flags(struct genl_info *info, u32 allowed, u32 *flags,
