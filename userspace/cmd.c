@@ -159,10 +159,27 @@ static bool is_object(const char *word)
 	return false;
 }
 
+/* An option in the place of an argument is never meant as one. */
+static bool is_option(const char *word)
+{
+	static const char *const options[] = {
+		"-j", "-p", "-n", "-b", "-V",
+		"--json", "--pretty", "--netns", "--batch", "--version", NULL
+	};
+	int i;
+
+	for (i = 0; options[i]; i++) {
+		if (!strcmp(options[i], word))
+			return true;
+	}
+	return false;
+}
+
 static int no_such_command(const char *object, const char *verb)
 {
-	if (*object == '-')
-		return ctl_usage("'%s': options go before the object (chctl help)", object);
+	if (is_option(object) || is_option(verb))
+		return ctl_usage("'%s': options go before the object (chctl help)",
+				 is_option(object) ? object : verb);
 	if (!is_object(object))
 		return ctl_usage("'%s': no such object (chctl help)", object);
 	return ctl_usage("%s '%s': no such command (chctl %s help)", object, verb, object);
@@ -185,6 +202,8 @@ static int take_flags(struct ctl_args *args)
 	bool ended = false;
 
 	for (; *from; from++) {
+		if (!ended && is_option(*from))
+			return ctl_usage("'%s': options go before the object", *from);
 		if (ended || strncmp(*from, "--", 2)) {
 			*to++ = *from;
 			continue;

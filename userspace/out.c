@@ -4,7 +4,7 @@
  *
  * JSON goes out as it comes. Text is kept until the outermost thing is closed,
  * because a column is as wide as its widest value: each cell is its label, a
- * space, its value and a NUL, each line starts with its depth.
+ * space, its value and a NUL, each line starts with a mark and its depth.
  */
 #include "out.h"
 
@@ -17,8 +17,9 @@
 #define DEPTH_MAX	8
 #define COLUMNS_MAX	32
 
-/* Starts a line in the text kept; its depth follows as another one byte. */
-#define LINE_MARK	'\n'
+/* Start a line in the text kept; its depth follows as one byte. */
+#define LINE_ALIGNED	'\n'
+#define LINE_PLAIN	'\r'
 
 static struct {
 	bool json;
@@ -147,14 +148,24 @@ static void text_add(const char *s, size_t len)
 	text.len += len;
 }
 
-static void text_line(void)
+static bool is_line(enum ctl_out_kind kind)
 {
-	const char mark = LINE_MARK;
+	return kind != CTL_OUT_LIST && kind != CTL_OUT_GROUP;
+}
+
+static bool is_mark(char c)
+{
+	return c == LINE_ALIGNED || c == LINE_PLAIN;
+}
+
+static void text_line(enum ctl_out_kind kind)
+{
+	const char mark = kind == CTL_OUT_OBJECT ? LINE_ALIGNED : LINE_PLAIN;
 	unsigned int i;
 	char depth = 0;
 
 	for (i = 0; i + 1 < out.depth; i++)
-		depth += out.kind[i] == CTL_OUT_OBJECT || out.kind[i] == CTL_OUT_TUPLE;
+		depth += is_line(out.kind[i]);
 	text_add(&mark, 1);
 	text_add(&depth, 1);
 }
@@ -178,7 +189,7 @@ static void text_measure(size_t width[DEPTH_MAX][COLUMNS_MAX])
 	size_t len;
 
 	while (c < text.buf + text.len) {
-		if (*c == LINE_MARK) {
+		if (is_mark(*c)) {
 			depth = c[1];
 			column = 0;
 			c += 2;
@@ -197,11 +208,13 @@ static void text_flush(void)
 	size_t width[DEPTH_MAX][COLUMNS_MAX] = {};
 	const char *c = text.buf, *end = text.buf + text.len;
 	unsigned int depth = 0, column = 0;
+	bool aligned = true;
 	size_t len;
 
 	text_measure(width);
 	while (c < end) {
-		if (*c == LINE_MARK) {
+		if (is_mark(*c)) {
+			aligned = *c == LINE_ALIGNED;
 			depth = c[1];
 			column = 0;
 			c += 2;
@@ -212,9 +225,9 @@ static void text_flush(void)
 		fputs(c, stdout);
 		c += len + 1;
 		/* No blanks behind a line's last cell. */
-		if (c == end || *c == LINE_MARK)
+		if (c == end || is_mark(*c))
 			putchar('\n');
-		else if (column < COLUMNS_MAX)
+		else if (aligned && column < COLUMNS_MAX)
 			printf("%*s", (int)(width[depth][column] - len + 1), "");
 		else
 			putchar(' ');
@@ -266,8 +279,8 @@ void ctl_out_open(enum ctl_out_kind kind, const char *key)
 	out.kind[out.depth] = kind;
 	out.filled[out.depth] = false;
 	out.depth++;
-	if (!out.json && (kind == CTL_OUT_OBJECT || kind == CTL_OUT_TUPLE))
-		text_line();
+	if (!out.json && is_line(kind))
+		text_line(kind);
 }
 
 /** ctl_out_close() - close what was opened last */

@@ -16,9 +16,11 @@
 enum ctl_out_kind {
 	/* [ ]; nothing */
 	CTL_OUT_LIST,
-	/* { }; a line */
+	/* { }; a line of aligned columns */
 	CTL_OUT_OBJECT,
-	/* [ ]; a line */
+	/* { }; a line with single blanks, for programs */
+	CTL_OUT_RECORD,
+	/* [ ]; the same */
 	CTL_OUT_TUPLE,
 	/* { }; more of the line */
 	CTL_OUT_GROUP,

@@ -234,7 +234,7 @@ int ctl_ring_digest(struct ctl_args *args)
 
 	ctl_out_open(CTL_OUT_LIST, NULL);
 	for (i = 0; i < snap.n_services; i++) {
-		ctl_out_open(CTL_OUT_OBJECT, NULL);
+		ctl_out_open(CTL_OUT_RECORD, NULL);
 		ctl_out_str(CTL_OUT_BARE, "service", snap.services[i].name);
 		ctl_out_hex(CTL_OUT_BARE, "digest", snap.services[i].digest);
 		ctl_out_close();

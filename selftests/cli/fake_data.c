@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the made-up kernel has: four services of all sorts, seven backends. */
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <linux/chsteer.h>
+
+#include "cli.h"
+#include "fake.h"
+
+struct backend {
+	const char *addr;
+	uint16_t port;
+	uint32_t weight;
+	uint8_t state;
+	const char *zone;
+	uint32_t deadline;
+	uint32_t deadline_left;
+	bool del;
+	uint32_t slots;
+	bool idle;
+};
+
+static const struct service {
+	const char *name;
+	uint8_t proto;
+	const char *addr;
+	uint16_t port;
+	uint16_t port_end;
+	bool any;
+	bool forced;
+	uint8_t hash;
+	uint32_t points;
+	uint32_t slots;
+	uint32_t balance;
+	bool seed;
+	uint8_t on_empty;
+	uint8_t masquerade;
+	uint32_t n;
+	struct backend backends[4];
+} services[] = {
+	/* Not in the order of names: that is for the tool. */
+	{
+		.name = "web", .proto = IPPROTO_TCP, .addr = "192.0.2.10", .port = 443,
+		.points = 512, .slots = 1024, .n = 4,
+		.backends = {
+			{ "10.0.0.1", 443, 100, CHS_STATE_UP, NULL, 0, 0, false, 530, true },
+			{ "10.0.0.2", 443, 100, CHS_STATE_UP, "rack 1", 0, 0, false, 494, true },
+			{ "10.0.0.10", 8443, 50, CHS_STATE_DRAIN, "#2\"\\", 300, 120, true, 0,
+			  true },
+			{ "10.0.0.11", 443, 0, CHS_STATE_UP, NULL, 0, 0, false, 0, false },
+		},
+	}, {
+		.name = "dns6", .proto = IPPROTO_UDP, .addr = "2001:db8::53", .port = 53,
+		.hash = CHS_FLOW_HASH_SRC, .points = 100, .slots = 256, .balance = 110,
+		.on_empty = CHS_ON_EMPTY_DROP, .n = 2,
+		.backends = {
+			{ "2001:db8:b::1", 53, 100, CHS_STATE_UP, NULL, 0, 0, false, 256, true },
+			{ "2001:db8:b::2", 53, 100, CHS_STATE_DOWN, NULL, 0, 0, false, 0, false },
+		},
+	}, {
+		.name = "any", .proto = IPPROTO_SCTP, .addr = "192.0.2.11", .any = true,
+		.forced = true, .points = 512, .slots = 256, .seed = true, .masquerade = 1,
+		.on_empty = CHS_ON_EMPTY_PASS, .n = 1,
+		.backends = {
+			{ "10.0.1.1", 0, 7, CHS_STATE_UP, NULL, 0, 0, false, 256, true },
+		},
+	}, {
+		.name = "range", .proto = IPPROTO_UDP, .addr = "192.0.2.12", .port = 5000,
+		.port_end = 5999, .points = 512, .slots = 256, .n = 0,
+	},
+};
+
+#define N_SERVICES	(sizeof(services) / sizeof(services[0]))
+
+static unsigned int reads;
+
+static void put_stats(struct buf *b, unsigned int i)
+{
+	const size_t nest = nest_begin(b, CHS_A_SERVICE_STATUS_STATS);
+	size_t drops;
+
+	put_u64(b, CHS_A_STATS_PACKETS, 5000000000ULL + i);
+	put_u64(b, CHS_A_STATS_BYTES, 700000000000ULL + i);
+	put_u64(b, CHS_A_STATS_NEW_FLOWS, 42 + i);
+	put_u64(b, CHS_A_STATS_PASSED, 1);
+	put_u64(b, CHS_A_STATS_ICMP_UNMATCHED, 2);
+	drops = nest_begin(b, CHS_A_STATS_DROPS);
+	put_u64(b, CHS_A_DROPS_NO_BACKEND, 3);
+	put_u64(b, CHS_A_DROPS_UNTRACKED, 4);
+	put_u64(b, CHS_A_DROPS_INVALID, 5);
+	put_u64(b, CHS_A_DROPS_UNTRANSLATED, 6);
+	put_u64(b, CHS_A_DROPS_CONNTRACK_FULL, 7);
+	put_u64(b, CHS_A_DROPS_NAT_FAILED, 8);
+	/* Of a module newer than the tool. */
+	put_u64(b, 77, 9);
+	nest_end(b, drops);
+	nest_end(b, nest);
+}
+
+static void put_status(struct buf *b, const struct service *svc)
+{
+	const size_t nest = nest_begin(b, CHS_A_SERVICE_STATUS);
+	const unsigned int i = svc - services;
+
+	put_u8(b, CHS_A_SERVICE_STATUS_SEED_DEFAULT, !svc->seed);
+	put_u32(b, CHS_A_SERVICE_STATUS_BACKENDS, svc->n);
+	/* Each look of a busy service shows another ring. */
+	put_u64(b, CHS_A_SERVICE_STATUS_GENERATION,
+		reads < 2 * fake.changes ? 100 + reads : 7 + i);
+	put_u64(b, CHS_A_SERVICE_STATUS_DIGEST, 0x00123456789abcdeULL + i);
+	put_stats(b, i);
+	nest_end(b, nest);
+}
+
+static void put_service(struct buf *b, const struct service *svc)
+{
+	static const uint8_t seed[16] = { 0xde, 0xad, 0xbe, 0xef, [15] = 1 };
+	const size_t nest = nest_begin(b, CHS_A_SERVICE);
+
+	put_str(b, CHS_A_SERVICE_NAME, svc->name);
+	put_u8(b, CHS_A_SERVICE_PROTO, svc->proto);
+	put_addr(b, CHS_A_SERVICE_ADDRESS, svc->addr);
+	if (svc->any)
+		put_attr(b, CHS_A_SERVICE_ANY_PORT, NULL, 0);
+	else
+		put_port(b, CHS_A_SERVICE_PORT, svc->port);
+	if (svc->port_end)
+		put_port(b, CHS_A_SERVICE_PORT_END, svc->port_end);
+	put_u8(b, CHS_A_SERVICE_MODE, CHS_MODE_NAT);
+	put_u8(b, CHS_A_SERVICE_HASH, svc->hash);
+	put_u32(b, CHS_A_SERVICE_POINTS, svc->points);
+	put_u32(b, CHS_A_SERVICE_UNIT, 100);
+	put_u32(b, CHS_A_SERVICE_SLOTS, svc->slots);
+	put_u32(b, CHS_A_SERVICE_BALANCE, svc->balance);
+	if (svc->seed && !fake.secret)
+		put_attr(b, CHS_A_SERVICE_SEED, seed, sizeof(seed));
+	put_u8(b, CHS_A_SERVICE_ON_EMPTY, svc->on_empty);
+	put_u8(b, CHS_A_SERVICE_MASQUERADE, svc->masquerade);
+	if (svc->forced)
+		put_attr(b, CHS_A_SERVICE_FORCED, NULL, 0);
+	nest_end(b, nest);
+	put_status(b, svc);
+}
+
+static void put_backend(struct buf *b, const struct service *svc, const struct backend *be)
+{
+	size_t nest = nest_begin(b, CHS_A_SERVICE);
+
+	put_str(b, CHS_A_SERVICE_NAME, svc->name);
+	nest_end(b, nest);
+
+	nest = nest_begin(b, CHS_A_BACKEND);
+	put_addr(b, CHS_A_BACKEND_ADDRESS, be->addr);
+	put_port(b, CHS_A_BACKEND_PORT, be->port);
+	put_u32(b, CHS_A_BACKEND_WEIGHT, be->weight);
+	put_u8(b, CHS_A_BACKEND_STATE, be->state);
+	if (be->zone)
+		put_str(b, CHS_A_BACKEND_ZONE, be->zone);
+	if (be->deadline)
+		put_u32(b, CHS_A_BACKEND_DEADLINE, be->deadline);
+	if (be->del)
+		put_attr(b, CHS_A_BACKEND_DELETE, NULL, 0);
+	nest_end(b, nest);
+
+	nest = nest_begin(b, CHS_A_BACKEND_STATUS);
+	if (be->deadline)
+		put_u32(b, CHS_A_BACKEND_STATUS_DEADLINE_LEFT, be->deadline_left);
+	put_u32(b, CHS_A_BACKEND_STATUS_SLOTS, be->slots);
+	put_u64(b, CHS_A_BACKEND_STATUS_SINCE, 1700000000);
+	if (be->idle)
+		put_u32(b, CHS_A_BACKEND_STATUS_IDLE, 3);
+	put_u64(b, CHS_A_BACKEND_STATUS_PACKETS, 1000 * be->slots);
+	put_u64(b, CHS_A_BACKEND_STATUS_BYTES, 64000 * be->slots);
+	put_u64(b, CHS_A_BACKEND_STATUS_NEW_FLOWS, be->slots);
+	nest_end(b, nest);
+}
+
+/* The name of the service that a request is about, or NULL. */
+static const char *asked_for(const struct nlmsghdr *request)
+{
+	const char *at = (const char *)request + NLMSG_HDRLEN + GENL_HDRLEN;
+	const char *end = (const char *)request + request->nlmsg_len;
+
+	while (at < end) {
+		const struct nlattr *nla = (const struct nlattr *)at;
+
+		if ((nla->nla_type & NLA_TYPE_MASK) == CHS_A_SERVICE)
+			return at + 2 * NLA_HDRLEN;
+		at += NLA_ALIGN(nla->nla_len);
+	}
+	return NULL;
+}
+
+static const struct service *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && fake.data && i < N_SERVICES; i++) {
+		if (!strcmp(services[i].name, name))
+			return &services[i];
+	}
+	return NULL;
+}
+
+static void dump_backends(struct buf *b, const struct nlmsghdr *request, uint16_t family,
+			  uint16_t flags, const struct service *svc)
+{
+	uint32_t i;
+
+	for (i = 0; i + fake.short_dump < svc->n; i++) {
+		message_begin(b, request, family, flags, CHS_CMD_BACKEND_GET);
+		put_backend(b, svc, &svc->backends[i]);
+		message_end(b);
+	}
+}
+
+/* Two datagrams of several messages each. */
+void fake_dump(const struct nlmsghdr *request, uint16_t family, uint16_t flags, uint8_t cmd)
+{
+	const char *only = asked_for(request);
+	static struct buf b;
+	size_t i;
+
+	for (i = 0; i < N_SERVICES; i++) {
+		if (only && strcmp(only, services[i].name))
+			continue;
+		if (cmd == CHS_CMD_BACKEND_GET) {
+			dump_backends(&b, request, family, flags, &services[i]);
+		} else {
+			message_begin(&b, request, family, flags, cmd);
+			put_service(&b, &services[i]);
+			message_end(&b);
+		}
+		if (i == 1 && b.len)
+			deliver(&b);
+	}
+	if (b.len)
+		deliver(&b);
+	if (cmd == CHS_CMD_SERVICE_GET)
+		reads++;
+}
+
+/* Arcs go round over the backends that own some, one message at a time. */
+static void put_ring(struct buf *b, const struct nlmsghdr *request, const struct service *svc)
+{
+	const char *end = (const char *)request + request->nlmsg_len;
+	uint16_t owners[100];
+	uint32_t arc, n, i;
+
+	/* The request's last attribute. */
+	memcpy(&arc, end - 4, sizeof(arc));
+	n = svc->slots - arc < 100 ? svc->slots - arc : 100;
+	for (i = 0; i < n; i++)
+		owners[i] = svc->n ? (arc + i) % 2 % svc->n : 0xffff;
+	put_status(b, svc);
+	put_u32(b, CHS_A_ARC, arc);
+	put_attr(b, CHS_A_OWNERS, owners, n * sizeof(*owners));
+}
+
+static void put_verdict(struct buf *b, bool none)
+{
+	size_t nest = nest_begin(b, CHS_A_SERVICE);
+
+	put_str(b, CHS_A_SERVICE_NAME, "web");
+	nest_end(b, nest);
+	nest = nest_begin(b, CHS_A_VERDICT);
+	put_u32(b, CHS_A_VERDICT_ARC, 17);
+	if (!none) {
+		put_addr(b, CHS_A_VERDICT_ADDRESS, "2001:db8:b::2");
+		put_port(b, CHS_A_VERDICT_PORT, 443);
+		put_u8(b, CHS_A_VERDICT_REASON, CHS_REASON_CONNTRACK);
+		put_addr(b, CHS_A_VERDICT_OWNER_ADDRESS, "2001:db8:b::1");
+		put_port(b, CHS_A_VERDICT_OWNER_PORT, 0);
+	}
+	nest_end(b, nest);
+}
+
+static void put_result(struct buf *b)
+{
+	const size_t nest = nest_begin(b, CHS_A_RESULT);
+
+	put_u32(b, CHS_A_RESULT_ADDED, fake.unchanged ? 0 : 3);
+	put_u32(b, CHS_A_RESULT_CHANGED, fake.unchanged ? 0 : 1);
+	put_u32(b, CHS_A_RESULT_REMOVED, 0);
+	put_u32(b, CHS_A_RESULT_UNCHANGED, 12);
+	put_u64(b, CHS_A_RESULT_MOVED, fake.unchanged ? 0 : 512);
+	put_u64(b, CHS_A_RESULT_ARCS, fake.unchanged ? 0 : 16384);
+	nest_end(b, nest);
+}
+
+static void put_info(struct buf *b)
+{
+	const size_t nest = nest_begin(b, CHS_A_INFO);
+
+	put_str(b, CHS_A_INFO_MODULE_VERSION, "0.0.9");
+	put_u32(b, CHS_A_INFO_RING_VERSION, 1);
+	put_u64(b, CHS_A_INFO_RING_REFERENCE, fake.reference);
+	nest_end(b, nest);
+}
+
+/* The answer's message, and the code of the acknowledgement. */
+int fake_reply(const struct nlmsghdr *request, uint16_t family, uint8_t cmd)
+{
+	const struct service *svc = find(asked_for(request));
+	static struct buf b;
+
+	message_begin(&b, request, family, 0, cmd);
+	switch (cmd) {
+	case CHS_CMD_SERVICE_GET:
+	case CHS_CMD_RING_GET:
+		if (!svc) {
+			b.len = 0;
+			return ENOENT;
+		}
+		if (cmd == CHS_CMD_RING_GET)
+			put_ring(&b, request, svc);
+		else
+			put_service(&b, svc);
+		reads += cmd == CHS_CMD_SERVICE_GET;
+		break;
+	case CHS_CMD_LOOKUP:
+		put_verdict(&b, !fake.data);
+		break;
+	case CHS_CMD_TXN_BEGIN:
+		put_u32(&b, CHS_A_TXN, 99);
+		break;
+	case CHS_CMD_TXN_COMMIT:
+		put_result(&b);
+		break;
+	case CHS_CMD_INFO_GET:
+		put_info(&b);
+		break;
+	default:
+		b.len = 0;
+		return 0;
+	}
+	message_end(&b);
+	deliver(&b);
+	return 0;
+}

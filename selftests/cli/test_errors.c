@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is said when the kernel refuses, is not there, or does not tell all. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/chsteer.h>
+
+#include "cli.h"
+
+static const struct {
+	const char *what;
+	struct fake fake;
+	const char *line;
+	int status;
+	const char *out;
+	const char *err;
+} cases[] = {
+	{ "no module", { .no_module = true }, "service", 2, "",
+	  "Error: ENOMODULE: module chsteer is not loaded: modprobe chsteer\n" },
+	{ "no module, JSON", { .no_module = true }, "-j service", 2, "",
+	  "{\"error\": \"module chsteer is not loaded: modprobe chsteer\", \"code\": \"ENOMODULE\"}\n" },
+	{ "no module, flush", { .no_module = true }, "flush", 2, "",
+	  "Error: ENOMODULE: module chsteer is not loaded: modprobe chsteer\n" },
+	{ "the kernel's sentence",
+	  { .fail_at = 1, .fail_code = EEXIST, .fail_text = "service web exists" },
+	  "service add web tcp 192.0.2.1:80", 2, "", "Error: EEXIST: service web exists\n" },
+	{ "the kernel's sentence, JSON",
+	  { .fail_at = 1, .fail_code = EEXIST, .fail_text = "service \"web\" exists" },
+	  "-j service add web tcp 192.0.2.1:80", 2, "",
+	  "{\"error\": \"service \\\"web\\\" exists\", \"code\": \"EEXIST\"}\n" },
+	{ "no sentence, EPERM", { .fail_at = 1, .fail_code = EPERM }, "flush", 2, "",
+	  "Error: EPERM: CAP_NET_ADMIN over the network namespace is needed\n" },
+	{ "no sentence, ENOMEM", { .fail_at = 1, .fail_code = ENOMEM }, "flush", 2, "",
+	  "Error: ENOMEM: the kernel is out of memory\n" },
+	{ "a code without a name", { .fail_at = 1, .fail_code = 3000 }, "flush", 2, "",
+	  "Error: E3000: refused by the kernel\n" },
+	{ "a sentence of netlink's core, with its range",
+	  { .fail_at = 1, .fail_code = ERANGE, .fail_text = "integer out of range",
+	    .fail_attr = CHS_A_SERVICE_POINTS, .fail_range = true },
+	  "service add web tcp 192.0.2.1:80 points 5000", 2, "",
+	  "Error: ERANGE: points 5000 (1 to 4096): integer out of range\n" },
+	{ "a sentence of netlink's core about a name",
+	  { .fail_at = 1, .fail_code = EINVAL, .fail_text = "Attribute failed policy validation",
+	    .fail_attr = CHS_A_SERVICE_NAME },
+	  "service del web", 2, "", "Error: EINVAL: name: Attribute failed policy validation\n" },
+	{ "a sentence of netlink's core about a port",
+	  { .fail_at = 1, .fail_code = EINVAL, .fail_text = "Unknown attribute type",
+	    .fail_attr = CHS_A_SERVICE_PORT },
+	  "service add web tcp 192.0.2.1:80", 2, "",
+	  "Error: EINVAL: port 80: Unknown attribute type\n" },
+	{ "the module's own sentence is complete",
+	  { .fail_at = 1, .fail_code = EINVAL, .fail_text = "weight 10001: more than 10000",
+	    .fail_attr = CHS_A_BACKEND_WEIGHT },
+	  "backend add web 10.0.0.1 weight 10001", 2, "",
+	  "Error: EINVAL: weight 10001: more than 10000\n" },
+	{ "a warning", { .warning = "forwarding is off" }, "flush", 0, "",
+	  "Warning: forwarding is off\n" },
+	{ "several warnings, each once",
+	  { .warning = "forwarding is off; share of 10.0.0.1 is off; forwarding is off" },
+	  "flush", 0, "", "Warning: forwarding is off\nWarning: share of 10.0.0.1 is off\n" },
+	{ "control characters", {}, "service add w tcp '192.0.2.1:8\x1b[31m'", 1, "",
+	  "Error: EINVAL: 192.0.2.1:8?[31m: port '8?[31m': not a plain decimal number\n" },
+	{ "no such service, show", { .data = true }, "service show nope", 2, "",
+	  "Error: ENOENT: no such service\n" },
+	{ "no such service, stats", { .data = true }, "-j stats nope", 2, "",
+	  "{\"error\": \"no such service\", \"code\": \"ENOENT\"}\n" },
+	{ "no such service, backend", { .data = true }, "-j backend show nope", 2, "",
+	  "{\"error\": \"no such service\", \"code\": \"ENOENT\"}\n" },
+	{ "no such service, ring", { .data = true }, "ring dump nope", 2, "",
+	  "Error: ENOENT: no such service\n" },
+	{ "a datagram that does not fit", { .data = true, .truncated = true }, "-j backend", 2, "",
+	  "{\"error\": \"an answer of the kernel was cut off\", \"code\": \"EMSGSIZE\"}\n" },
+	{ "a dump that fails at its end", { .data = true, .done_code = ENOMEM }, "-j service", 2,
+	  "", "{\"error\": \"the kernel is out of memory\", \"code\": \"ENOMEM\"}\n" },
+	{ "a dump that lacks backends", { .data = true, .short_dump = true }, "backend", 2, "",
+	  "Error: EBUSY: the list changed while it was read, 20 times over\n" },
+	{ "a list that is never whole", { .data = true, .interrupts = 1000 }, "service", 2, "",
+	  "Error: EBUSY: the list changed while it was read, 20 times over\n" },
+	{ "a snapshot that is never one", { .data = true, .changes = 1000 }, "save", 2, "",
+	  "Error: EBUSY: the list changed while it was read, 20 times over\n" },
+	{ "a digest as expected", { .data = true }, "ring digest --expect 00123456789ABCDE web", 0,
+	  "web 00123456789abcde\n", "" },
+	{ "a digest not as expected", { .data = true },
+	  "ring digest --expect 0123456789abcdef web", 2, "web 00123456789abcde\n",
+	  "Error: EMISMATCH: service web: digest 00123456789abcde, expected 0123456789abcdef\n" },
+	{ "a digest of nothing", {}, "-j ring digest --expect 0123456789abcdef", 2, "[]\n",
+	  "{\"error\": \"no service has a digest to compare\", \"code\": \"ENOENT\"}\n" },
+};
+
+static void test_retries(void)
+{
+	struct outcome outcome;
+
+	fake = (struct fake){ .data = true, .interrupts = 3 };
+	test_begin("a list that is whole at last");
+	run("service", "", &outcome);
+	expect_status(&outcome, 0);
+	expect_golden(outcome.out, "service-show.txt");
+	expect_is("stderr", outcome.err, "");
+	outcome_free(&outcome);
+	test_end();
+
+	fake = (struct fake){ .data = true, .changes = 2 };
+	test_begin("a snapshot that is one at last");
+	run("save", "", &outcome);
+	expect_status(&outcome, 0);
+	expect_golden(outcome.out, "save.txt");
+	outcome_free(&outcome);
+	test_end();
+}
+
+void test_errors(void)
+{
+	struct outcome outcome;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake = cases[i].fake;
+		test_begin("%s", cases[i].what);
+		run(cases[i].line, "", &outcome);
+		expect_status(&outcome, cases[i].status);
+		expect_is("stdout", outcome.out, cases[i].out);
+		expect_is("stderr", outcome.err, cases[i].err);
+		outcome_free(&outcome);
+		test_end();
+	}
+	test_retries();
+	fake = (struct fake){};
+}
