@@ -149,7 +149,7 @@ static bool enter_v4(struct place *at, bool quote, struct chs_tuple *tuple)
 	/* A merged packet may be longer than the field can tell: 0. */
 	len = be16_to_cpu(ip->tot_len);
 	if (!quote && len) {
-		if (len < ip->ihl * 4 || len > at->end - at->off)
+		if (len > at->end - at->off)
 			return false;
 		at->end = at->off + len;
 	}

@@ -304,7 +304,8 @@ static int points_fresh(struct points *points, const struct chs_ring *ring)
 
 /*
  * Pair the backends of both rings: each list is sorted. A backend that ends up
- * without points is as good as removed, none of them need be looked for.
+ * without points is as good as removed, so that none need be looked for. Points
+ * and unit of the rings may differ, that makes all weights raised or lowered.
  */
 static void diff_pair(struct diff *diff, const struct chs_ring *ring)
 {
@@ -694,15 +695,13 @@ static int nodes_check(const struct chs_ring_conf *conf,
 	return 0;
 }
 
-/* Whether points of @prev can be taken over. */
+/* Whether points of @prev can be taken over: whether it has the same ones. */
 static bool prev_fits(const struct chs_ring *prev,
 		      const struct chs_ring_conf *conf)
 {
 	return prev && prev->n_points &&
 	       prev->conf.key.key[0] == conf->key.key[0] &&
-	       prev->conf.key.key[1] == conf->key.key[1] &&
-	       prev->conf.points == conf->points &&
-	       prev->conf.unit == conf->unit;
+	       prev->conf.key.key[1] == conf->key.key[1];
 }
 
 /* Fill in a ring that has its configuration; on failure it is to be cleared. */

@@ -111,7 +111,12 @@ void test_fail_limits(void)
 	for (i = 0; i < set.n; i++)
 		set.nodes[i].weight = CHS_RING_WEIGHT_MAX;
 	CHECK_EQ(try_build(&conf, NULL), ENOSPC);
+	/* Exactly 2^32 of them: none, to whom counts in 32 bits. */
+	for (i = 0; i < set.n; i++)
+		set.nodes[i].weight = 256;
+	CHECK_EQ(try_build(&conf, NULL), ENOSPC);
 	set.n = 1;
+	set.nodes[0].weight = CHS_RING_WEIGHT_MAX;
 	CHECK_EQ(chs_ring_node_points(&conf, CHS_RING_WEIGHT_MAX), 40960000);
 	CHECK_EQ(try_build(&conf, NULL), ENOSPC);
 	CHECK_EQ(chs_ring_node_points(&conf, 0), 0);

@@ -304,8 +304,8 @@ void test_packet_v4(void)
 
 	/* IPv6's ICMP in IPv4 is no ICMP. */
 	b.len = 0;
-	v4(&b, ICMPV6, client4, service4, 0, 0);
-	put_zero(&b, 64);
+	icmp_error(&b, false, 3, UDP);
+	b.data[9] = ICMPV6;
 	done(&b);
 	CHECK_EQ(parse(&b, b.len).kind, CHS_PACKET_OTHER);
 }
@@ -318,8 +318,9 @@ void test_packet_v6(void)
 	check_plain(true);
 	check_other(true);
 
-	v6(&b, ICMP, client6, service6);
-	put_zero(&b, 64);
+	/* Nor is IPv4's in IPv6. */
+	icmp_error(&b, true, 3, UDP);
+	b.data[6] = ICMP;
 	done(&b);
 	CHECK_EQ(parse(&b, b.len).kind, CHS_PACKET_OTHER);
 
@@ -488,6 +489,17 @@ void test_packet_fragments(void)
 		struct buf b = { .len = 0 };
 
 		v4(&b, UDP, client4, service4, 0x8000 >> i, 0);
+		udp(&b);
+		done(&b);
+		CHECK(!parse(&b, b.len).fragment);
+	}
+
+	/* Nor are the reserved bits of IPv6, whatever they say. */
+	for (i = 0; i < 2; i++) {
+		struct buf b = { .len = 0 };
+
+		v6(&b, FRAGMENT, client6, service6);
+		fragment(&b, UDP, 2 << i, false);
 		udp(&b);
 		done(&b);
 		CHECK(!parse(&b, b.len).fragment);

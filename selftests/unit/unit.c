@@ -39,7 +39,7 @@ static const struct {
 	  test_change_weight },
 	{ "change: backends 3 and 6, then 4, are 3:6:4",
 	  test_change_fractions },
-	{ "change: a ring of another key, points or unit is not used",
+	{ "change: a ring of another key, points, unit, slots or hash",
 	  test_change_prev },
 	{ "change: moved arcs are counted by identity", test_change_moved },
 	{ "change: to no backend and back", test_change_none },
