@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Load and unload, and the life of a network namespace. */
 #include "deadline.h"
+#include "hook.h"
 #include "nat.h"
 #include "netlink.h"
 #include "netns.h"
@@ -40,7 +41,7 @@ static void __net_exit net_pre_exit(struct net *net)
 	struct chs_net *cn = chs_net(net);
 
 	mutex_lock(&cn->lock);
-	chs_nat_release(cn);
+	chs_hook_release(cn);
 	mutex_unlock(&cn->lock);
 
 	cancel_delayed_work_sync(&cn->deadline_work);

@@ -2,37 +2,22 @@
 /*
  * Mode nat: destination translation by nf_nat, flows kept by nf_conntrack.
  *
- * Hooks of one namespace and family, while it has a service in this mode:
- *
- * ============  ======================  =====================================
- * full          before conntrack        counts what has no room in its table
- * choose        NAT_DST - 1, nf_nat's   first packet of a flow: picks a
- *               own list                backend and hands it to nf_nat
- * masquerade    NAT_SRC - 1, nf_nat's   first packet: translates the source
- *               own list                too, where the service asks for it
- * guard         NAT_DST + 1             every packet: counts it, and refuses
- *                                       what nf_nat could not translate
- * ============  ======================  =====================================
- *
- * nf_nat calls the middle two for first packets only, so the choice is made
- * once a flow and conntrack does the rest. "choose" goes by the addresses in
- * the packet, not in its conntrack entry: the hook is entered again for resets
- * that answer a packet and share its entry.
+ * nf_nat calls "choose" and "masquerade" for the first packet of a flow only,
+ * so the choice is made once a flow and conntrack does the rest. "choose" goes
+ * by the addresses in the packet, not in its conntrack entry: the hook is
+ * entered again for resets that answer a packet and share its entry.
  *
  * At LOCAL_OUT a refused packet is freed and reported stolen, because NF_DROP
  * would come back to the sender's sendto() as EPERM.
  */
 #include "nat.h"
 
-#include "msg.h"
 #include "netns.h"
 #include "packet.h"
 #include "reject.h"
 #include "stats.h"
 
 #include <linux/netfilter.h>
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
 #include <linux/skbuff.h>
 #include <net/netfilter/nf_conntrack.h>
 #include <net/netfilter/nf_conntrack_core.h>
@@ -393,8 +378,17 @@ static bool wants_masquerade(const struct nf_hook_state *state,
 	       chs_nat_backend(svc, ct, tuple.dport);
 }
 
-static unsigned int nat_masquerade(void *priv, struct sk_buff *skb,
-			       const struct nf_hook_state *state)
+/**
+ * chs_nat_masquerade() - hook that translates the source of a new flow
+ * @priv: unused
+ * @skb: packet
+ * @state: the hook's state
+ *
+ * Context: netfilter hook at POST_ROUTING, in nf_nat's list; under RCU.
+ * Return: verdict.
+ */
+unsigned int chs_nat_masquerade(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state)
 {
 	struct nf_nat_range2 range = {};
 	enum ip_conntrack_info ctinfo;
@@ -407,10 +401,13 @@ static unsigned int nat_masquerade(void *priv, struct sk_buff *skb,
 	return nf_nat_masquerade_ipv4(skb, state->hook, &range, state->out);
 }
 
-/* Processes send with bottom halves on; counters want them off. */
+/*
+ * The hooks themselves. Processes send with bottom halves on, and counters want
+ * them off.
+ */
 #define CHS_NAT_HOOK(name)						\
-static unsigned int name##_hook(void *priv, struct sk_buff *skb,	\
-				const struct nf_hook_state *state)	\
+unsigned int chs_##name(void *priv, struct sk_buff *skb,		\
+			const struct nf_hook_state *state)		\
 {									\
 	unsigned int verdict;						\
 									\
@@ -423,182 +420,6 @@ static unsigned int name##_hook(void *priv, struct sk_buff *skb,	\
 CHS_NAT_HOOK(nat_full)
 CHS_NAT_HOOK(nat_choose)
 CHS_NAT_HOOK(nat_guard)
-
-#define CHS_NAT_OPS(_pf, _hook, _hooknum, _priority) {			\
-	.hook = _hook,							\
-	.pf = _pf,							\
-	.hooknum = _hooknum,						\
-	.priority = _priority,						\
-}
-
-#define CHS_NAT_OPS_PLAIN(pf)						\
-	CHS_NAT_OPS(pf, nat_full_hook, NF_INET_PRE_ROUTING,			\
-		    NF_IP_PRI_CONNTRACK - 1),				\
-	CHS_NAT_OPS(pf, nat_full_hook, NF_INET_LOCAL_OUT,			\
-		    NF_IP_PRI_CONNTRACK - 1),				\
-	CHS_NAT_OPS(pf, nat_guard_hook, NF_INET_PRE_ROUTING,		\
-		    NF_IP_PRI_NAT_DST + 1),				\
-	CHS_NAT_OPS(pf, nat_guard_hook, NF_INET_LOCAL_OUT,			\
-		    NF_IP_PRI_NAT_DST + 1)
-
-/* Ahead of nftables' and iptables' own translations of the same packet. */
-#define CHS_NAT_OPS_NAT(pf)						\
-	CHS_NAT_OPS(pf, nat_choose_hook, NF_INET_PRE_ROUTING,		\
-		    NF_IP_PRI_NAT_DST - 1),				\
-	CHS_NAT_OPS(pf, nat_choose_hook, NF_INET_LOCAL_OUT,			\
-		    NF_IP_PRI_NAT_DST - 1),				\
-	CHS_NAT_OPS(pf, nat_masquerade, NF_INET_POST_ROUTING,		\
-		    NF_IP_PRI_NAT_SRC - 1)
-
-/**
- * struct nat_family - the hooks of one family
- * @pf: NFPROTO_*
- * @add: nf_nat's function that adds to its list
- * @del: and that removes
- * @plain: hooks of netfilter's own
- * @nat: hooks in nf_nat's list
- *
- * The priorities of IPv4 and IPv6 are the same numbers.
- */
-struct nat_family {
-	u8 pf;
-	int (*add)(struct net *net, const struct nf_hook_ops *ops);
-	void (*del)(struct net *net, const struct nf_hook_ops *ops);
-	struct nf_hook_ops plain[4];
-	struct nf_hook_ops nat[3];
-};
-
-static const struct nat_family families[2] = {
-	{
-		.pf = NFPROTO_IPV4,
-		.add = nf_nat_ipv4_register_fn,
-		.del = nf_nat_ipv4_unregister_fn,
-		.plain = { CHS_NAT_OPS_PLAIN(NFPROTO_IPV4) },
-		.nat = { CHS_NAT_OPS_NAT(NFPROTO_IPV4) },
-	},
-	{
-		.pf = NFPROTO_IPV6,
-		.add = nf_nat_ipv6_register_fn,
-		.del = nf_nat_ipv6_unregister_fn,
-		.plain = { CHS_NAT_OPS_PLAIN(NFPROTO_IPV6) },
-		.nat = { CHS_NAT_OPS_NAT(NFPROTO_IPV6) },
-	},
-};
-
-static_assert((int)NF_IP_PRI_CONNTRACK == (int)NF_IP6_PRI_CONNTRACK &&
-	      (int)NF_IP_PRI_NAT_DST == (int)NF_IP6_PRI_NAT_DST &&
-	      (int)NF_IP_PRI_NAT_SRC == (int)NF_IP6_PRI_NAT_SRC);
-
-static void unhook(struct net *net, const struct nat_family *family,
-		   unsigned int n_nat)
-{
-	while (n_nat)
-		family->del(net, &family->nat[--n_nat]);
-}
-
-static int hook(struct net *net, const struct nat_family *family)
-{
-	unsigned int i;
-	int err;
-
-	err = nf_ct_netns_get(net, family->pf);
-	if (err)
-		return err;
-
-	for (i = 0; i < ARRAY_SIZE(family->nat); i++) {
-		err = family->add(net, &family->nat[i]);
-		if (err)
-			goto err_nat;
-	}
-
-	err = nf_register_net_hooks(net, family->plain,
-				    ARRAY_SIZE(family->plain));
-	if (err)
-		goto err_nat;
-	return 0;
-
-err_nat:
-	unhook(net, family, i);
-	nf_ct_netns_put(net, family->pf);
-	return err;
-}
-
-static void release(struct chs_net *cn, unsigned int v6)
-{
-	const struct nat_family *family = &families[v6];
-
-	nf_unregister_net_hooks(cn->net, family->plain,
-				ARRAY_SIZE(family->plain));
-	unhook(cn->net, family, ARRAY_SIZE(family->nat));
-	nf_ct_netns_put(cn->net, family->pf);
-	cn->nat_users[v6] = false;
-}
-
-/**
- * chs_nat_require() - have the hooks that a table will need
- * @cn: namespace
- * @table: table about to be published
- * @msg: reason of a failure
- *
- * Context: process; may sleep; @cn's lock held.
- * Return: 0 or what netfilter says, with the hooks as they were.
- */
-int chs_nat_require(struct chs_net *cn, const struct chs_table *table,
-		    struct chs_msg *msg)
-{
-	unsigned int v6;
-	int err;
-
-	for (v6 = 0; v6 < 2; v6++) {
-		if (!table->n_nat[v6] || cn->nat_users[v6])
-			continue;
-		err = hook(cn->net, &families[v6]);
-		if (err) {
-			chs_nat_relax(cn);
-			return chs_msg_fail(msg, err, NULL,
-					    "mode nat: connection tracking or NAT of IPv%c cannot be had: error %d",
-					    v6 ? '6' : '4', err);
-		}
-		cn->nat_users[v6] = true;
-	}
-	return 0;
-}
-
-/**
- * chs_nat_relax() - give up the hooks that the table in force does not need
- * @cn: namespace
- *
- * Context: process; may sleep; @cn's lock held.
- */
-void chs_nat_relax(struct chs_net *cn)
-{
-	const struct chs_table *table = chs_net_table(cn);
-	unsigned int v6;
-
-	for (v6 = 0; v6 < 2; v6++) {
-		if (cn->nat_users[v6] && !table->n_nat[v6])
-			release(cn, v6);
-	}
-}
-
-/**
- * chs_nat_release() - give up all hooks
- * @cn: namespace that goes
- *
- * Connections stay: they are conntrack's, and still good if the module is only
- * replaced.
- *
- * Context: process; may sleep; @cn's lock held.
- */
-void chs_nat_release(struct chs_net *cn)
-{
-	unsigned int v6;
-
-	for (v6 = 0; v6 < 2; v6++) {
-		if (cn->nat_users[v6])
-			release(cn, v6);
-	}
-}
 
 /**
  * chs_nat_init() - once at load

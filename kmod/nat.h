@@ -7,17 +7,21 @@
 
 #include "steer.h"
 
-struct chs_msg;
-struct chs_net;
 struct nf_conn;
+struct nf_hook_state;
+struct sk_buff;
 
 int chs_nat_init(void);
 void chs_nat_exit(void);
 
-int chs_nat_require(struct chs_net *cn, const struct chs_table *table,
-		    struct chs_msg *msg);
-void chs_nat_relax(struct chs_net *cn);
-void chs_nat_release(struct chs_net *cn);
+unsigned int chs_nat_full(void *priv, struct sk_buff *skb,
+			  const struct nf_hook_state *state);
+unsigned int chs_nat_choose(void *priv, struct sk_buff *skb,
+			    const struct nf_hook_state *state);
+unsigned int chs_nat_guard(void *priv, struct sk_buff *skb,
+			   const struct nf_hook_state *state);
+unsigned int chs_nat_masquerade(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state);
 
 bool chs_nat_tuple(const struct nf_conn *ct, struct chs_tuple *tuple);
 const struct chs_backend *chs_nat_backend(const struct chs_service *svc,

@@ -270,7 +270,6 @@ int chs_nl_label(const struct nlattr *attr, const char *what, bool name,
 
 /**
  * chs_nl_missing() - refuse for want of an attribute
- * @info: request
  * @nest: nest that ought to hold it, or NULL for the request itself
  * @what: its name
  * @msg: where the reason goes
@@ -278,8 +277,8 @@ int chs_nl_label(const struct nlattr *attr, const char *what, bool name,
  * Context: any.
  * Return: -EINVAL.
  */
-int chs_nl_missing(struct genl_info *info, const struct nlattr *nest,
-		   const char *what, struct chs_msg *msg)
+int chs_nl_missing(const struct nlattr *nest, const char *what,
+		   struct chs_msg *msg)
 {
 	return chs_msg_fail(msg, -EINVAL, nest, "%s is missing", what);
 }
@@ -300,7 +299,7 @@ int chs_nl_name(struct genl_info *info, struct nlattr **service, char *name,
 	const struct nlattr *attr = service[CHS_A_SERVICE_NAME];
 
 	if (!attr)
-		return chs_nl_missing(info, info->attrs[CHS_A_SERVICE],
+		return chs_nl_missing(info->attrs[CHS_A_SERVICE],
 				      "service name", msg);
 	return chs_nl_label(attr, "service name", true, name, CHS_NAME_LEN,
 			    msg);
@@ -423,41 +422,6 @@ int chs_nl_change(struct sk_buff *skb, struct genl_info *info, u32 flags,
 	err = chs_msg_ack(skb, info, err, &req->msg);
 	kfree(req);
 	return err;
-}
-
-/**
- * chs_nl_put_address() - put an address of 4 or 16 bytes
- * @skb: message
- * @attr: attribute
- * @addr: address
- *
- * Context: any.
- * Return: 0 or -EMSGSIZE.
- */
-int chs_nl_put_address(struct sk_buff *skb, int attr,
-		       const union chs_addr *addr)
-{
-	return chs_addr_is_v4(addr) ?
-	       nla_put_in_addr(skb, attr, addr->w[3]) :
-	       nla_put(skb, attr, sizeof(addr->b), addr->b);
-}
-
-/**
- * chs_nl_put_name() - put a service of which only the name is told
- * @skb: message
- * @name: name
- *
- * Context: any.
- * Return: 0 or -EMSGSIZE.
- */
-int chs_nl_put_name(struct sk_buff *skb, const char *name)
-{
-	struct nlattr *nest = nla_nest_start(skb, CHS_A_SERVICE);
-
-	if (!nest || nla_put_string(skb, CHS_A_SERVICE_NAME, name))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
 }
 
 /**

@@ -11,6 +11,7 @@
 #include "ring.h"
 #include "txn.h"
 
+struct chs_backend;
 struct chs_net;
 struct chs_service;
 struct chs_table;
@@ -66,12 +67,9 @@ int chs_nl_name(struct genl_info *info, struct nlattr **service, char *name,
 int chs_nl_find_service(const struct chs_table *table, struct genl_info *info,
 			struct nlattr **service, struct chs_service **svc,
 			struct chs_msg *msg);
-int chs_nl_missing(struct genl_info *info, const struct nlattr *nest,
-		   const char *what, struct chs_msg *msg);
+int chs_nl_missing(const struct nlattr *nest, const char *what,
+		   struct chs_msg *msg);
 
-int chs_nl_put_address(struct sk_buff *skb, int attr,
-		       const union chs_addr *addr);
-int chs_nl_put_name(struct sk_buff *skb, const char *name);
 struct sk_buff *chs_nl_reply(struct genl_info *info, size_t payload,
 			     void **head);
 void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
@@ -79,9 +77,15 @@ void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 bool chs_nl_may_see_seed(const struct sk_buff *skb,
 			 const struct chs_service *svc);
 
+/* netlink_put.c */
+int chs_nl_put_address(struct sk_buff *skb, int attr,
+		       const union chs_addr *addr);
+int chs_nl_put_name(struct sk_buff *skb, const char *name);
 int chs_nl_put_service(struct sk_buff *skb, const struct chs_service *svc,
 		       bool seed);
 int chs_nl_put_service_status(struct sk_buff *skb,
 			      const struct chs_service *svc);
+int chs_nl_put_backend(struct sk_buff *skb, const struct chs_service *svc,
+		       const struct chs_backend *backend);
 
 #endif /* CHS_NETLINK_H */

@@ -4,10 +4,8 @@
 
 #include "netlink_gen.h"
 #include "netns.h"
-#include "stats.h"
 
-#include <linux/ktime.h>
-#include <linux/timekeeping.h>
+#include <linux/slab.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
 
@@ -61,7 +59,7 @@ static int parse_endpoint(struct chs_request *req, const struct nlattr *attr,
 	if (err)
 		return err;
 	if (!tb[CHS_A_BACKEND_ADDRESS])
-		return chs_nl_missing(req->info, attr, "backend address",
+		return chs_nl_missing(attr, "backend address",
 				      &req->msg);
 	err = chs_nl_host(tb[CHS_A_BACKEND_ADDRESS], "backend address",
 			  &end->addr, &req->msg);
@@ -155,7 +153,7 @@ static int for_each_endpoint(struct chs_request *req,
 		if (err)
 			return err;
 	}
-	return any ? 0 : chs_nl_missing(req->info, NULL, "backend", &req->msg);
+	return any ? 0 : chs_nl_missing(NULL, "backend", &req->msg);
 }
 
 static void endpoint_id(const struct chs_service *svc,
@@ -403,68 +401,6 @@ int chsteer_nl_backend_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return chs_nl_change(skb, info, CHS_FLAG_IF_EXISTS, backend_del);
 }
 
-static int put_backend(struct sk_buff *skb, const struct chs_backend *backend)
-{
-	struct nlattr *nest = nla_nest_start(skb, CHS_A_BACKEND);
-
-	if (!nest ||
-	    chs_nl_put_address(skb, CHS_A_BACKEND_ADDRESS,
-			       &backend->id.addr) ||
-	    nla_put_be16(skb, CHS_A_BACKEND_PORT, backend->id.port) ||
-	    nla_put_u32(skb, CHS_A_BACKEND_WEIGHT, backend->weight) ||
-	    nla_put_u8(skb, CHS_A_BACKEND_STATE, backend->state) ||
-	    (*backend->zone &&
-	     nla_put_string(skb, CHS_A_BACKEND_ZONE, backend->zone)) ||
-	    (backend->deadline &&
-	     nla_put_u32(skb, CHS_A_BACKEND_DEADLINE, backend->deadline)) ||
-	    (backend->delete && nla_put_flag(skb, CHS_A_BACKEND_DELETE)))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-static u32 deadline_left(const struct chs_backend *backend)
-{
-	return max_t(time64_t, backend->expires - ktime_get_seconds(), 0);
-}
-
-static int put_backend_status(struct sk_buff *skb,
-			      const struct chs_service *svc,
-			      const struct chs_backend *backend)
-{
-	u32 slots = svc->ring->ring.shares[backend - svc->backends];
-	struct chs_sums sums;
-	struct nlattr *nest;
-
-	chs_stats_sum(backend->stats, &sums);
-	nest = nla_nest_start(skb, CHS_A_BACKEND_STATUS);
-	if (!nest ||
-	    (backend->deadline &&
-	     nla_put_u32(skb, CHS_A_BACKEND_STATUS_DEADLINE_LEFT,
-			 deadline_left(backend))) ||
-	    nla_put_u32(skb, CHS_A_BACKEND_STATUS_SLOTS, slots) ||
-	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_SINCE, backend->since,
-			      CHS_A_BACKEND_STATUS_PAD) ||
-	    (sums.idle >= 0 &&
-	     nla_put_u32(skb, CHS_A_BACKEND_STATUS_IDLE, sums.idle)) ||
-	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_PACKETS, sums.packets,
-			      CHS_A_BACKEND_STATUS_PAD) ||
-	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_BYTES, sums.bytes,
-			      CHS_A_BACKEND_STATUS_PAD) ||
-	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_NEW_FLOWS,
-			      sums.new_flows, CHS_A_BACKEND_STATUS_PAD))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-static int put_whole(struct sk_buff *skb, const struct chs_service *svc,
-		     const struct chs_backend *backend)
-{
-	return chs_nl_put_name(skb, svc->name) ?: put_backend(skb, backend) ?:
-	       put_backend_status(skb, svc, backend);
-}
-
 static int get_one(struct chs_request *req, struct sk_buff *reply)
 {
 	const struct chs_backend *backend;
@@ -474,7 +410,7 @@ static int get_one(struct chs_request *req, struct sk_buff *reply)
 	int err;
 
 	if (!req->info->attrs[CHS_A_BACKEND])
-		return chs_nl_missing(req->info, NULL, "backend", &req->msg);
+		return chs_nl_missing(NULL, "backend", &req->msg);
 	err = parse_endpoint(req, req->info->attrs[CHS_A_BACKEND], &end);
 	if (err)
 		return err;
@@ -485,7 +421,7 @@ static int get_one(struct chs_request *req, struct sk_buff *reply)
 	if (!err) {
 		endpoint_id(svc, &end, &id);
 		backend = chs_backend_find(svc, &id);
-		err = backend ? put_whole(reply, svc, backend) :
+		err = backend ? chs_nl_put_backend(reply, svc, backend) :
 				no_match(req, &end, svc);
 	}
 	rcu_read_unlock();
@@ -546,7 +482,7 @@ static int dump_service(struct sk_buff *skb, struct netlink_callback *cb,
 				       table->generation);
 		if (!head)
 			return -EMSGSIZE;
-		if (put_whole(skb, svc, &svc->backends[*at])) {
+		if (chs_nl_put_backend(skb, svc, &svc->backends[*at])) {
 			genlmsg_cancel(skb, head);
 			return -EMSGSIZE;
 		}
@@ -587,8 +523,11 @@ static int dump_filter(struct netlink_callback *cb,
 
 	*svc = chs_table_find(table, nla_data(tb[CHS_A_SERVICE_NAME]));
 	if (!*svc) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, tb[CHS_A_SERVICE_NAME],
-				    "no such service");
+		/* The dump's own scratch space outlives this call; it ends. */
+		snprintf((char *)cb->ctx, sizeof(cb->ctx), "no service '%.*s'",
+			 CHS_NAME_LEN - 1, (char *)nla_data(tb[CHS_A_SERVICE_NAME]));
+		cb->extack->_msg = (char *)cb->ctx;
+		NL_SET_BAD_ATTR(cb->extack, tb[CHS_A_SERVICE_NAME]);
 		return -ENOENT;
 	}
 	return 0;

@@ -31,9 +31,9 @@ static int parse_addresses(struct genl_info *info, struct nlattr **tb,
 	int err;
 
 	if (!tb[CHS_A_FLOW_SADDR])
-		return chs_nl_missing(info, nest, "source address", msg);
+		return chs_nl_missing(nest, "source address", msg);
 	if (!tb[CHS_A_FLOW_DADDR])
-		return chs_nl_missing(info, nest, "destination address", msg);
+		return chs_nl_missing(nest, "destination address", msg);
 
 	err = chs_nl_address(tb[CHS_A_FLOW_SADDR], "source address",
 			     &tuple->saddr, msg);
@@ -60,7 +60,7 @@ static int parse_flow(struct genl_info *info, struct chs_tuple *tuple,
 	int err;
 
 	if (!nest)
-		return chs_nl_missing(info, NULL, "flow", msg);
+		return chs_nl_missing(NULL, "flow", msg);
 	err = chs_nl_parse(tb, CHS_A_FLOW_MAX, nest, chsteer_flow_nl_policy,
 			   msg);
 	if (err)
@@ -68,7 +68,7 @@ static int parse_flow(struct genl_info *info, struct chs_tuple *tuple,
 
 	memset(tuple, 0, sizeof(*tuple));
 	if (!tb[CHS_A_FLOW_PROTO])
-		return chs_nl_missing(info, nest, "protocol", msg);
+		return chs_nl_missing(nest, "protocol", msg);
 	tuple->proto = nla_get_u8(tb[CHS_A_FLOW_PROTO]);
 	if (tuple->proto != IPPROTO_TCP && tuple->proto != IPPROTO_UDP &&
 	    tuple->proto != IPPROTO_SCTP)
@@ -77,9 +77,9 @@ static int parse_flow(struct genl_info *info, struct chs_tuple *tuple,
 				    tuple->proto);
 
 	if (!tb[CHS_A_FLOW_SPORT])
-		return chs_nl_missing(info, nest, "source port", msg);
+		return chs_nl_missing(nest, "source port", msg);
 	if (!tb[CHS_A_FLOW_DPORT])
-		return chs_nl_missing(info, nest, "destination port", msg);
+		return chs_nl_missing(nest, "destination port", msg);
 	tuple->sport = nla_get_be16(tb[CHS_A_FLOW_SPORT]);
 	tuple->dport = nla_get_be16(tb[CHS_A_FLOW_DPORT]);
 	return parse_addresses(info, tb, tuple, msg);

@@ -5,7 +5,6 @@
 #include "netlink_gen.h"
 #include "netns.h"
 #include "route.h"
-#include "stats.h"
 
 #include <linux/in.h>
 #include <net/genetlink.h>
@@ -49,7 +48,7 @@ static int parse_proto(struct chs_request *req, struct chs_service *svc)
 	const struct nlattr *attr = req->service[CHS_A_SERVICE_PROTO];
 
 	if (!attr)
-		return chs_nl_missing(req->info, req->info->attrs[CHS_A_SERVICE],
+		return chs_nl_missing(req->info->attrs[CHS_A_SERVICE],
 				      "service protocol", &req->msg);
 
 	svc->proto = nla_get_u8(attr);
@@ -82,7 +81,7 @@ static int parse_ports(struct chs_request *req, struct chs_service *svc)
 	}
 
 	if (!lo)
-		return chs_nl_missing(req->info, req->info->attrs[CHS_A_SERVICE],
+		return chs_nl_missing(req->info->attrs[CHS_A_SERVICE],
 				      "service port", &req->msg);
 	svc->lo = ntohs(nla_get_be16(lo));
 	svc->hi = end ? ntohs(nla_get_be16(end)) : svc->lo;
@@ -178,7 +177,7 @@ static int parse_settable(struct chs_request *req, struct chs_service *svc)
 {
 	struct nlattr **tb = req->service;
 	u32 on_empty = svc->on_empty, masquerade = svc->masquerade;
-	u32 balance = 0;
+	u32 balance = svc->conf.balance;
 	int err;
 
 	err = chs_nl_number(tb[CHS_A_SERVICE_ON_EMPTY], "on-empty",
@@ -193,12 +192,14 @@ static int parse_settable(struct chs_request *req, struct chs_service *svc)
 
 	if (tb[CHS_A_SERVICE_BALANCE])
 		balance = nla_get_u32(tb[CHS_A_SERVICE_BALANCE]);
-	if (balance)
-		return chs_msg_fail(&req->msg, -EOPNOTSUPP,
+	if (balance && (balance < CHS_RING_BALANCE_MIN ||
+			balance > CHS_RING_BALANCE_MAX))
+		return chs_msg_fail(&req->msg, -EINVAL,
 				    tb[CHS_A_SERVICE_BALANCE],
-				    "balance %u.%02u is not built into this module: only off is",
+				    "balance %u.%02u is not between 1.01 and 2.00, nor off",
 				    balance / 100, balance % 100);
 
+	svc->conf.balance = balance;
 	svc->on_empty = on_empty;
 	svc->masquerade = masquerade;
 	return 0;
@@ -217,7 +218,7 @@ static int parse_service(struct chs_request *req, struct chs_service *svc)
 		return err;
 
 	if (!address)
-		return chs_nl_missing(req->info, req->info->attrs[CHS_A_SERVICE],
+		return chs_nl_missing(req->info->attrs[CHS_A_SERVICE],
 				      "service address", &req->msg);
 	err = chs_nl_host(address, "service address", &svc->addr, &req->msg);
 	if (err)
@@ -524,139 +525,6 @@ int chsteer_nl_service_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return chs_nl_change(skb, info, CHS_FLAG_IF_EXISTS, service_del);
 }
 
-static int put_ports(struct sk_buff *skb, const struct chs_service *svc)
-{
-	if (chs_service_any_port(svc))
-		return nla_put_flag(skb, CHS_A_SERVICE_ANY_PORT);
-	if (nla_put_be16(skb, CHS_A_SERVICE_PORT, htons(svc->lo)))
-		return -EMSGSIZE;
-	if (chs_service_one_port(svc))
-		return 0;
-	return nla_put_be16(skb, CHS_A_SERVICE_PORT_END, htons(svc->hi));
-}
-
-static int put_seed(struct sk_buff *skb, const struct chs_service *svc)
-{
-	__le64 seed[2] = {
-		cpu_to_le64(svc->conf.key.key[0]),
-		cpu_to_le64(svc->conf.key.key[1]),
-	};
-
-	return nla_put(skb, CHS_A_SERVICE_SEED, sizeof(seed), seed);
-}
-
-/**
- * chs_nl_put_service() - put a service's configuration
- * @skb: message
- * @svc: service
- * @seed: tell its seed too, unless it is the documented one
- *
- * Context: any; under RCU.
- * Return: 0 or -EMSGSIZE.
- */
-int chs_nl_put_service(struct sk_buff *skb, const struct chs_service *svc,
-		       bool seed)
-{
-	struct nlattr *nest = nla_nest_start(skb, CHS_A_SERVICE);
-
-	if (!nest ||
-	    nla_put_string(skb, CHS_A_SERVICE_NAME, svc->name) ||
-	    nla_put_u8(skb, CHS_A_SERVICE_PROTO, svc->proto) ||
-	    chs_nl_put_address(skb, CHS_A_SERVICE_ADDRESS, &svc->addr) ||
-	    put_ports(skb, svc) ||
-	    nla_put_u8(skb, CHS_A_SERVICE_MODE, svc->mode) ||
-	    nla_put_u8(skb, CHS_A_SERVICE_HASH, svc->conf.hash) ||
-	    nla_put_u32(skb, CHS_A_SERVICE_POINTS, svc->conf.points) ||
-	    nla_put_u32(skb, CHS_A_SERVICE_UNIT, svc->conf.unit) ||
-	    nla_put_u32(skb, CHS_A_SERVICE_SLOTS, svc->conf.slots) ||
-	    nla_put_u32(skb, CHS_A_SERVICE_BALANCE, svc->conf.balance) ||
-	    nla_put_u8(skb, CHS_A_SERVICE_ON_EMPTY, svc->on_empty) ||
-	    nla_put_u8(skb, CHS_A_SERVICE_MASQUERADE, svc->masquerade) ||
-	    (svc->forced && nla_put_flag(skb, CHS_A_SERVICE_FORCED)) ||
-	    (seed && !svc->seed_default && put_seed(skb, svc)))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-static int put_drops(struct sk_buff *skb, const struct chs_sums *sums)
-{
-	struct nlattr *nest = nla_nest_start(skb, CHS_A_STATS_DROPS);
-	int i;
-
-	BUILD_BUG_ON((int)CHS_DROP_NR != (int)CHS_A_DROPS_PAD - 1);
-
-	if (!nest)
-		return -EMSGSIZE;
-	for (i = 0; i < CHS_DROP_NR; i++) {
-		if (nla_put_u64_64bit(skb, CHS_A_DROPS_NO_BACKEND + i,
-				      sums->events[i], CHS_A_DROPS_PAD))
-			return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-static int put_stats(struct sk_buff *skb, const struct chs_service *svc)
-{
-	struct nlattr *nest;
-	struct chs_sums sums;
-
-	chs_stats_sum(svc->stats, &sums);
-	nest = nla_nest_start(skb, CHS_A_SERVICE_STATUS_STATS);
-	if (!nest ||
-	    nla_put_u64_64bit(skb, CHS_A_STATS_PACKETS, sums.packets,
-			      CHS_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, CHS_A_STATS_BYTES, sums.bytes,
-			      CHS_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, CHS_A_STATS_NEW_FLOWS, sums.new_flows,
-			      CHS_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, CHS_A_STATS_PASSED,
-			      sums.events[CHS_EVENT_PASSED], CHS_A_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, CHS_A_STATS_ICMP_UNMATCHED,
-			      sums.events[CHS_EVENT_ICMP_UNMATCHED],
-			      CHS_A_STATS_PAD) ||
-	    put_drops(skb, &sums))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-/**
- * chs_nl_put_service_status() - put what is not configured
- * @skb: message
- * @svc: service
- *
- * Context: any; under RCU.
- * Return: 0 or -EMSGSIZE.
- */
-int chs_nl_put_service_status(struct sk_buff *skb,
-			      const struct chs_service *svc)
-{
-	struct nlattr *nest = nla_nest_start(skb, CHS_A_SERVICE_STATUS);
-
-	if (!nest ||
-	    nla_put_u8(skb, CHS_A_SERVICE_STATUS_SEED_DEFAULT,
-		       svc->seed_default) ||
-	    nla_put_u32(skb, CHS_A_SERVICE_STATUS_BACKENDS, svc->n_backends) ||
-	    nla_put_u64_64bit(skb, CHS_A_SERVICE_STATUS_GENERATION,
-			      svc->generation, CHS_A_SERVICE_STATUS_PAD) ||
-	    nla_put_u64_64bit(skb, CHS_A_SERVICE_STATUS_DIGEST,
-			      svc->ring->ring.digest,
-			      CHS_A_SERVICE_STATUS_PAD) ||
-	    put_stats(skb, svc))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-static int put_whole(struct sk_buff *skb, const struct sk_buff *request,
-		     const struct chs_service *svc)
-{
-	return chs_nl_put_service(skb, svc, chs_nl_may_see_seed(request, svc)) ?:
-	       chs_nl_put_service_status(skb, svc);
-}
-
 int chsteer_nl_service_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct chs_net *cn = chs_net(genl_info_net(info));
@@ -680,7 +548,8 @@ int chsteer_nl_service_get_doit(struct sk_buff *skb, struct genl_info *info)
 	err = chs_nl_find_service(rcu_dereference(cn->table), info, tb, &svc,
 				  &msg);
 	if (!err)
-		err = put_whole(reply, skb, svc);
+		err = chs_nl_put_service(reply, svc,
+					 chs_nl_may_see_seed(skb, svc));
 	rcu_read_unlock();
 
 	if (err) {
@@ -707,7 +576,8 @@ int chsteer_nl_service_get_dumpit(struct sk_buff *skb,
 				       table->generation);
 		if (!head)
 			break;
-		if (put_whole(skb, cb->skb, svc)) {
+		if (chs_nl_put_service(skb, svc,
+				       chs_nl_may_see_seed(cb->skb, svc))) {
 			genlmsg_cancel(skb, head);
 			break;
 		}

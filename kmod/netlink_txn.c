@@ -63,7 +63,7 @@ static int put_result(struct sk_buff *skb, const struct chs_result *result)
 static int need_txn(struct chs_request *req)
 {
 	return req->info->attrs[CHS_A_TXN] ? 0 :
-	       chs_nl_missing(req->info, NULL, "transaction", &req->msg);
+	       chs_nl_missing(NULL, "transaction", &req->msg);
 }
 
 static int txn_commit(struct chs_request *req)

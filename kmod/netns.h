@@ -29,7 +29,7 @@
  * @sweep_work: does both
  * @deadline_work: runs at @next_deadline
  * @next_deadline: the earliest drain deadline, monotonic seconds, or 0
- * @nat_users: whether the hooks of mode nat are registered; IPv4, IPv6
+ * @hooked: whether the hooks of mode nat are registered; IPv4, IPv6
  */
 struct chs_net {
 	struct chs_table __rcu *table;
@@ -43,7 +43,7 @@ struct chs_net {
 	struct delayed_work sweep_work;
 	struct delayed_work deadline_work;
 	time64_t next_deadline;
-	bool nat_users[2];
+	bool hooked[2];
 };
 
 extern unsigned int chs_net_id;

@@ -206,6 +206,24 @@ out:
 }
 
 /**
+ * chs_service_points() - points that a version's ring has
+ * @svc: service
+ *
+ * Context: any.
+ * Return: the number; it may be more than a ring can have.
+ */
+u64 chs_service_points(const struct chs_service *svc)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < svc->n_backends; i++)
+		sum += chs_ring_node_points(&svc->conf,
+					    chs_backend_share(&svc->backends[i]));
+	return sum;
+}
+
+/**
  * chs_service_build() - give a clone its ring
  * @svc: a version that is not published
  * @prev: the version that it is to replace, or NULL

@@ -120,6 +120,7 @@ struct chs_service *chs_service_alloc(void);
 struct chs_service *chs_service_clone(const struct chs_service *from);
 void chs_service_free(struct chs_service *svc);
 int chs_service_reserve(struct chs_service *svc, u32 n_backends);
+u64 chs_service_points(const struct chs_service *svc);
 int chs_service_build(struct chs_service *svc, const struct chs_service *prev);
 bool chs_service_same(const struct chs_service *a, const struct chs_service *b);
 bool chs_service_unchanged(const struct chs_service *old,

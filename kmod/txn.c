@@ -4,7 +4,7 @@
 
 #include "deadline.h"
 #include "msg.h"
-#include "nat.h"
+#include "hook.h"
 #include "netns.h"
 #include "sweep.h"
 
@@ -460,8 +460,9 @@ static int build_rings(struct chs_txn *txn, struct chs_result *result,
 		err = chs_service_build(edit->new, edit->old);
 		if (err == -ENOSPC)
 			return chs_msg_fail(msg, err, NULL,
-					    "service '%s' would have more than %u points",
+					    "service '%s' would have %llu points, more than %u",
 					    edit->new->name,
+					    chs_service_points(edit->new),
 					    CHS_RING_POINTS_TOTAL_MAX);
 		if (err)
 			return err;
@@ -516,7 +517,7 @@ static void publish(struct chs_net *cn, struct chs_txn *txn,
 		forget(edit);
 	}
 
-	chs_nat_relax(cn);
+	chs_hook_relax(cn);
 	queue_rcu_work(chs_workqueue, &retired->work);
 	chs_sweep_run(cn, sweep);
 }
@@ -570,7 +571,7 @@ int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 		goto err_retired;
 	}
 
-	err = chs_nat_require(cn, txn->table, msg);
+	err = chs_hook_require(cn, txn->table, msg);
 	if (err)
 		goto err_sweep;
 

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When the hooks of a namespace are there.
+ *
+ * Of one namespace and family, while it has a service in mode nat:
+ *
+ * ============  ======================  =====================================
+ * full          before conntrack        counts what has no room in its table
+ * choose        NAT_DST - 1, nf_nat's   first packet of a flow: picks a
+ *               own list                backend and hands it to nf_nat
+ * masquerade    NAT_SRC - 1, nf_nat's   first packet: translates the source
+ *               own list                too, where the service asks for it
+ * guard         NAT_DST + 1             every packet: counts it, and refuses
+ *                                       what nf_nat could not translate
+ * ============  ======================  =====================================
+ *
+ * and conntrack itself. Without such a service nothing is registered, and a
+ * packet pays nothing.
+ */
+#include "hook.h"
+
+#include "msg.h"
+#include "nat.h"
+#include "netns.h"
+
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/netfilter/nf_conntrack.h>
+#include <net/netfilter/nf_nat.h>
+
+#define OPS(_pf, _hook, _hooknum, _priority) {			\
+	.hook = _hook,							\
+	.pf = _pf,							\
+	.hooknum = _hooknum,						\
+	.priority = _priority,						\
+}
+
+#define OPS_PLAIN(pf)						\
+	OPS(pf, chs_nat_full, NF_INET_PRE_ROUTING,			\
+		    NF_IP_PRI_CONNTRACK - 1),				\
+	OPS(pf, chs_nat_full, NF_INET_LOCAL_OUT,			\
+		    NF_IP_PRI_CONNTRACK - 1),				\
+	OPS(pf, chs_nat_guard, NF_INET_PRE_ROUTING,		\
+		    NF_IP_PRI_NAT_DST + 1),				\
+	OPS(pf, chs_nat_guard, NF_INET_LOCAL_OUT,			\
+		    NF_IP_PRI_NAT_DST + 1)
+
+/* Ahead of nftables' and iptables' own translations of the same packet. */
+#define OPS_NAT(pf)						\
+	OPS(pf, chs_nat_choose, NF_INET_PRE_ROUTING,		\
+		    NF_IP_PRI_NAT_DST - 1),				\
+	OPS(pf, chs_nat_choose, NF_INET_LOCAL_OUT,			\
+		    NF_IP_PRI_NAT_DST - 1),				\
+	OPS(pf, chs_nat_masquerade, NF_INET_POST_ROUTING,		\
+		    NF_IP_PRI_NAT_SRC - 1)
+
+/**
+ * struct nat_family - the hooks of one family
+ * @pf: NFPROTO_*
+ * @add: nf_nat's function that adds to its list
+ * @del: and that removes
+ * @plain: hooks of netfilter's own
+ * @nat: hooks in nf_nat's list
+ *
+ * The priorities of IPv4 and IPv6 are the same numbers.
+ */
+struct nat_family {
+	u8 pf;
+	int (*add)(struct net *net, const struct nf_hook_ops *ops);
+	void (*del)(struct net *net, const struct nf_hook_ops *ops);
+	struct nf_hook_ops plain[4];
+	struct nf_hook_ops nat[3];
+};
+
+static const struct nat_family families[2] = {
+	{
+		.pf = NFPROTO_IPV4,
+		.add = nf_nat_ipv4_register_fn,
+		.del = nf_nat_ipv4_unregister_fn,
+		.plain = { OPS_PLAIN(NFPROTO_IPV4) },
+		.nat = { OPS_NAT(NFPROTO_IPV4) },
+	},
+	{
+		.pf = NFPROTO_IPV6,
+		.add = nf_nat_ipv6_register_fn,
+		.del = nf_nat_ipv6_unregister_fn,
+		.plain = { OPS_PLAIN(NFPROTO_IPV6) },
+		.nat = { OPS_NAT(NFPROTO_IPV6) },
+	},
+};
+
+static_assert((int)NF_IP_PRI_CONNTRACK == (int)NF_IP6_PRI_CONNTRACK &&
+	      (int)NF_IP_PRI_NAT_DST == (int)NF_IP6_PRI_NAT_DST &&
+	      (int)NF_IP_PRI_NAT_SRC == (int)NF_IP6_PRI_NAT_SRC);
+
+static void unhook(struct net *net, const struct nat_family *family,
+		   unsigned int n_nat)
+{
+	while (n_nat)
+		family->del(net, &family->nat[--n_nat]);
+}
+
+static int hook(struct net *net, const struct nat_family *family)
+{
+	unsigned int i;
+	int err;
+
+	err = nf_ct_netns_get(net, family->pf);
+	if (err)
+		return err;
+
+	for (i = 0; i < ARRAY_SIZE(family->nat); i++) {
+		err = family->add(net, &family->nat[i]);
+		if (err)
+			goto err_nat;
+	}
+
+	err = nf_register_net_hooks(net, family->plain,
+				    ARRAY_SIZE(family->plain));
+	if (err)
+		goto err_nat;
+	return 0;
+
+err_nat:
+	unhook(net, family, i);
+	nf_ct_netns_put(net, family->pf);
+	return err;
+}
+
+static void release(struct chs_net *cn, unsigned int v6)
+{
+	const struct nat_family *family = &families[v6];
+
+	nf_unregister_net_hooks(cn->net, family->plain,
+				ARRAY_SIZE(family->plain));
+	unhook(cn->net, family, ARRAY_SIZE(family->nat));
+	nf_ct_netns_put(cn->net, family->pf);
+	cn->hooked[v6] = false;
+}
+
+/**
+ * chs_hook_require() - have the hooks that a table will need
+ * @cn: namespace
+ * @table: table about to be published
+ * @msg: reason of a failure
+ *
+ * Context: process; may sleep; @cn's lock held.
+ * Return: 0 or what netfilter says, with the hooks as they were.
+ */
+int chs_hook_require(struct chs_net *cn, const struct chs_table *table,
+		    struct chs_msg *msg)
+{
+	unsigned int v6;
+	int err;
+
+	for (v6 = 0; v6 < 2; v6++) {
+		if (!table->n_nat[v6] || cn->hooked[v6])
+			continue;
+		err = hook(cn->net, &families[v6]);
+		if (err) {
+			chs_hook_relax(cn);
+			return chs_msg_fail(msg, err, NULL,
+					    "mode nat: connection tracking or NAT of IPv%c cannot be had: error %d",
+					    v6 ? '6' : '4', err);
+		}
+		cn->hooked[v6] = true;
+	}
+	return 0;
+}
+
+/**
+ * chs_hook_relax() - give up the hooks that the table in force does not need
+ * @cn: namespace
+ *
+ * Context: process; may sleep; @cn's lock held.
+ */
+void chs_hook_relax(struct chs_net *cn)
+{
+	const struct chs_table *table = chs_net_table(cn);
+	unsigned int v6;
+
+	for (v6 = 0; v6 < 2; v6++) {
+		if (cn->hooked[v6] && !table->n_nat[v6])
+			release(cn, v6);
+	}
+}
+
+/**
+ * chs_hook_release() - give up all hooks
+ * @cn: namespace that goes
+ *
+ * Connections stay: they are conntrack's, and still good if the module is only
+ * replaced.
+ *
+ * Context: process; may sleep; @cn's lock held.
+ */
+void chs_hook_release(struct chs_net *cn)
+{
+	unsigned int v6;
+
+	for (v6 = 0; v6 < 2; v6++) {
+		if (cn->hooked[v6])
+			release(cn, v6);
+	}
+}
