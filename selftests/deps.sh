@@ -21,7 +21,7 @@ packages=(
 	# to boot VMs
 	qemu-system-x86 busybox-static cpio kmod util-linux
 	# what tests use in them
-	iproute2 nftables iperf3 tcpdump conntrack ipvsadm curl nginx-light socat
+	iproute2 iputils-ping nftables iperf3 tcpdump conntrack ipvsadm curl nginx-light socat
 	netcat-openbsd procps jq
 )
 

@@ -30,7 +30,8 @@ mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=524288 \
 	root /lower || die "cannot mount the host's root"
 mount -t tmpfs -o size=75% rw /rw
 mkdir /rw/upper /rw/work
-mount -t overlay -o lowerdir=/lower,upperdir=/rw/upper,workdir=/rw/work \
+# See hot.py for the middle layer.
+mount -t overlay -o lowerdir=/hot:/lower,upperdir=/rw/upper,workdir=/rw/work \
 	overlay /root || die "cannot mount the overlay"
 
 # The kernel's own modules may be unpacked elsewhere than in /lib/modules.
@@ -46,5 +47,8 @@ cp /job/* /root/run/chs-vm/
 for dir in dev proc sys; do
 	mount -o move /$dir /root/$dir
 done
-exec switch_root /root /bin/bash "$CHS_VM_TREE/selftests/vm/guest.sh" ||
+# Not switch_root, which would delete the middle layer.
+cd /root
+mount -o move . /
+exec chroot . /bin/bash "$CHS_VM_TREE/selftests/vm/guest.sh" ||
 	die "cannot switch to the new root"

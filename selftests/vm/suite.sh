@@ -43,14 +43,20 @@ relay()
 
 one()
 {
-	local script=$1 limit status count failed plan
+	local script=$1 limit status count failed plan out relay group
 
 	limit=$(sed -n '1,40s/^# chs-timeout: \([0-9]*\)$/\1/p' "$tests/$script")
-	# The group is ended after the script: nothing of it may disturb the next.
+	exec {out}> >(relay "$script")
+	relay=$!
 	timeout -k 20 "${limit:-$limit_default}" "$tests/$script" < /dev/null \
-		> >(relay "$script") 2>&1
+		>&"$out" 2>&1 {out}>&- &
+	group=$!
+	exec {out}>&-
+	wait "$group"
 	status=$?
-	wait $!
+	# Whatever the script forgot must not disturb the next one.
+	kill -KILL -- "-$group" 2> /dev/null
+	wait "$relay"
 	read -r count failed plan < "$state"
 
 	if ((status == 124 || status == 137)); then
