@@ -81,6 +81,9 @@ static int __init chsteer_init(void)
 	u64 digest;
 	int err;
 
+	/* The tuple of an IPv6 flow is hashed as it lies in memory. */
+	BUILD_BUG_ON(offsetof(struct chs_tuple, v6) != 40);
+
 	/* A ring that is not the documented one would steer unlike the rest. */
 	err = chs_ring_reference(&digest);
 	if (err) {

@@ -336,7 +336,8 @@ static unsigned int guard_stray(struct sk_buff *skb,
 		return NF_ACCEPT;
 	}
 
-	if (ct && svc->on_empty == CHS_ON_EMPTY_PASS) {
+	/* Of a service that passes, an untranslated flow began while it was empty. */
+	if (svc->on_empty == CHS_ON_EMPTY_PASS && (ct || svc->empty)) {
 		chs_stats_event(svc->stats, CHS_EVENT_PASSED);
 		return NF_ACCEPT;
 	}

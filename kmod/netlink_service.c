@@ -12,9 +12,6 @@
 
 #define SSH_PORT	22
 
-static_assert((int)CHS_FLOW_HASH_5TUPLE == (int)CHS_HASH_5TUPLE &&
-	      (int)CHS_FLOW_HASH_SRC == (int)CHS_HASH_SRC);
-
 static const char *const mode_names[] = {
 	[CHS_MODE_NAT] = "nat",
 	[CHS_MODE_ROUTE] = "route",
@@ -144,8 +141,8 @@ static int parse_ring(struct chs_request *req, struct chs_service *svc)
 	u32 hash = svc->conf.hash;
 	int err;
 
-	err = chs_nl_number(tb[CHS_A_SERVICE_HASH], "hash", CHS_HASH_5TUPLE,
-			    CHS_HASH_SRC, &hash, &req->msg);
+	err = chs_nl_number(tb[CHS_A_SERVICE_HASH], "hash", CHS_FLOW_HASH_5TUPLE,
+			    CHS_FLOW_HASH_SRC, &hash, &req->msg);
 	if (err)
 		return err;
 	svc->conf.hash = hash;

@@ -656,7 +656,7 @@ static int digest_set(struct chs_ring *ring)
 
 static int conf_check(const struct chs_ring_conf *conf)
 {
-	if (conf->hash != CHS_HASH_5TUPLE && conf->hash != CHS_HASH_SRC)
+	if (conf->hash != CHS_FLOW_HASH_5TUPLE && conf->hash != CHS_FLOW_HASH_SRC)
 		return -EINVAL;
 	if (conf->points < CHS_RING_POINTS_MIN ||
 	    conf->points > CHS_RING_POINTS_MAX)
@@ -855,14 +855,14 @@ static void reference_flows(const siphash_key_t *key, __be64 hashes[4])
 	/* 198.51.100.7 to 192.0.2.10 */
 	chs_addr_set_v4(&tuple.saddr, cpu_to_be32(0xc6336407));
 	chs_addr_set_v4(&tuple.daddr, cpu_to_be32(0xc000020a));
-	hashes[0] = cpu_to_be64(chs_tuple_hash(&tuple, CHS_HASH_5TUPLE, key));
-	hashes[1] = cpu_to_be64(chs_tuple_hash(&tuple, CHS_HASH_SRC, key));
+	hashes[0] = cpu_to_be64(chs_tuple_hash(&tuple, CHS_FLOW_HASH_5TUPLE, key));
+	hashes[1] = cpu_to_be64(chs_tuple_hash(&tuple, CHS_FLOW_HASH_SRC, key));
 
 	tuple.v6 = true;
 	tuple.saddr = reference_nodes[5].id.addr;
 	tuple.daddr = reference_nodes[6].id.addr;
-	hashes[2] = cpu_to_be64(chs_tuple_hash(&tuple, CHS_HASH_5TUPLE, key));
-	hashes[3] = cpu_to_be64(chs_tuple_hash(&tuple, CHS_HASH_SRC, key));
+	hashes[2] = cpu_to_be64(chs_tuple_hash(&tuple, CHS_FLOW_HASH_5TUPLE, key));
+	hashes[3] = cpu_to_be64(chs_tuple_hash(&tuple, CHS_FLOW_HASH_SRC, key));
 }
 
 /**
@@ -880,7 +880,7 @@ static void reference_flows(const siphash_key_t *key, __be64 hashes[4])
 int chs_ring_reference(u64 *digest)
 {
 	struct chs_ring_conf conf = {
-		.hash = CHS_HASH_5TUPLE,
+		.hash = CHS_FLOW_HASH_5TUPLE,
 		.points = 40,
 		.unit = 100,
 		.slots = 1024,

@@ -78,7 +78,7 @@ struct chs_ring_node {
  */
 struct chs_ring_conf {
 	siphash_key_t key;
-	enum chs_hash hash;
+	enum chsteer_flow_hash hash;
 	__u32 points;
 	__u32 unit;
 	__u32 slots;

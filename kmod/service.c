@@ -50,7 +50,7 @@ struct chs_service *chs_service_alloc(void)
 	svc->mode = CHS_MODE_NAT;
 	svc->on_empty = CHS_ON_EMPTY_REJECT;
 	svc->seed_default = true;
-	svc->conf.hash = CHS_HASH_5TUPLE;
+	svc->conf.hash = CHS_FLOW_HASH_5TUPLE;
 	svc->conf.points = CHS_RING_POINTS_DEFAULT;
 	svc->conf.unit = CHS_RING_UNIT_DEFAULT;
 	svc->conf.slots = CHS_RING_SLOTS_DEFAULT;

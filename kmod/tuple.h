@@ -7,6 +7,7 @@
 #ifndef CHS_TUPLE_H
 #define CHS_TUPLE_H
 
+#include <linux/chsteer.h>
 #include <linux/siphash.h>
 #include <linux/types.h>
 
@@ -43,14 +44,6 @@ struct chs_tuple {
 	__u8 proto;
 	__u8 zero[3];
 	bool v6;
-};
-
-/** enum chs_hash - which part of a tuple picks the arc; part of ring version 1 */
-enum chs_hash {
-	/** @CHS_HASH_5TUPLE: protocol, both addresses, both ports */
-	CHS_HASH_5TUPLE,
-	/** @CHS_HASH_SRC: the client's address alone */
-	CHS_HASH_SRC,
 };
 
 static inline bool chs_addr_equal(const union chs_addr *a,
@@ -90,7 +83,7 @@ static inline bool chs_addr_is_v4(const union chs_addr *addr)
  * Return: the hash; its top bits are the arc.
  */
 static inline __u64 chs_tuple_hash(const struct chs_tuple *tuple,
-				   enum chs_hash hash,
+				   enum chsteer_flow_hash hash,
 				   const siphash_key_t *key)
 {
 	/* Bytes as they lie in memory, read as SipHash reads them. */
@@ -100,7 +93,7 @@ static inline __u64 chs_tuple_hash(const struct chs_tuple *tuple,
 			    (__u64)le16_to_cpu((__force __le16)tuple->dport) << 16 |
 			    (__u64)tuple->proto << 32;
 
-	if (hash == CHS_HASH_SRC)
+	if (hash == CHS_FLOW_HASH_SRC)
 		return tuple->v6 ? siphash(&tuple->saddr, 16, key) :
 				   siphash_1u64(src, key);
 

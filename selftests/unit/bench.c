@@ -157,7 +157,7 @@ static void bench_lookup(void)
 	start = now_us();
 	for (i = 0; i < LOOKUPS; i++) {
 		const u64 hash = chs_tuple_hash(&tuples[i % 4096],
-						CHS_HASH_5TUPLE, &conf.key);
+						CHS_FLOW_HASH_5TUPLE, &conf.key);
 
 		sum += ring.arcs[chs_ring_slot(hash, conf.slots)];
 	}
@@ -168,7 +168,7 @@ static void bench_lookup(void)
 	start = now_us();
 	for (i = 0; i < LOOKUPS; i++) {
 		const u64 hash = chs_tuple_hash(&tuples[i % 4096],
-						CHS_HASH_5TUPLE, &conf.key);
+						CHS_FLOW_HASH_5TUPLE, &conf.key);
 
 		sum += ring.arcs[chs_ring_slot(hash, conf.slots)];
 	}

@@ -202,7 +202,7 @@ void test_change_prev(void)
 		other.points += what == 2;
 		other.unit += what == 3;
 		other.slots <<= what == 4;
-		other.hash = what == 5 ? CHS_HASH_SRC : CHS_HASH_5TUPLE;
+		other.hash = what == 5 ? CHS_FLOW_HASH_SRC : CHS_FLOW_HASH_5TUPLE;
 		set_change(&set, 200);
 		set_build(&with, &ringops_plain, &other, &set, &prev);
 		set_build(&without, &ringops_plain, &other, &set, NULL);

@@ -65,10 +65,10 @@ void test_tuple_hash(void)
 		memcpy(bytes + 10, &t.dport, 2);
 		bytes[12] = t.proto;
 		memset(bytes + 13, 0, 3);
-		CHECK_EQ(chs_tuple_hash(&t, CHS_HASH_5TUPLE, &key),
+		CHECK_EQ(chs_tuple_hash(&t, CHS_FLOW_HASH_5TUPLE, &key),
 			 siphash(bytes, 16, &key));
 		memset(bytes + 4, 0, 4);
-		CHECK_EQ(chs_tuple_hash(&t, CHS_HASH_SRC, &key),
+		CHECK_EQ(chs_tuple_hash(&t, CHS_FLOW_HASH_SRC, &key),
 			 siphash(bytes, 8, &key));
 
 		t.v6 = true;
@@ -82,9 +82,9 @@ void test_tuple_hash(void)
 		memcpy(bytes + 34, &t.dport, 2);
 		bytes[36] = t.proto;
 		memset(bytes + 37, 0, 3);
-		CHECK_EQ(chs_tuple_hash(&t, CHS_HASH_5TUPLE, &key),
+		CHECK_EQ(chs_tuple_hash(&t, CHS_FLOW_HASH_5TUPLE, &key),
 			 siphash(bytes, 40, &key));
-		CHECK_EQ(chs_tuple_hash(&t, CHS_HASH_SRC, &key),
+		CHECK_EQ(chs_tuple_hash(&t, CHS_FLOW_HASH_SRC, &key),
 			 siphash(bytes, 16, &key));
 	}
 }

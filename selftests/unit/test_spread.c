@@ -207,7 +207,7 @@ void test_spread_modulo(void)
 			u64 hash;
 
 			chs_addr_set_v4(&t.saddr, rnd());
-			hash = chs_tuple_hash(&t, CHS_HASH_5TUPLE, &conf.key);
+			hash = chs_tuple_hash(&t, CHS_FLOW_HASH_5TUPLE, &conf.key);
 			moved += hash % n != hash % (n - 1);
 		}
 		CHECK_BETWEEN(moved / 20000.0, (n - 1.0) / n - 0.015,

@@ -59,9 +59,9 @@ static u8 proto_of(const char *text)
 	return !strcmp(text, "tcp") ? 6 : !strcmp(text, "udp") ? 17 : 132;
 }
 
-static enum chs_hash hash_of(const char *text)
+static enum chsteer_flow_hash hash_of(const char *text)
 {
-	return strcmp(text, "src") ? CHS_HASH_5TUPLE : CHS_HASH_SRC;
+	return strcmp(text, "src") ? CHS_FLOW_HASH_5TUPLE : CHS_FLOW_HASH_SRC;
 }
 
 /* Whether it is IPv6. */
