@@ -98,7 +98,9 @@ int ctl_version(void)
 
 	ret = -chs_ring_reference(&digest);
 	if (ret)
-		return ctl_fail(ret, "cannot build the reference ring");
+		return ctl_fail(ret, "%s", ret == EUCLEAN ?
+				"this build of the tool does not compute ring version 1" :
+				"cannot build the reference ring");
 	reference = digest;
 	ret = ask_module(&module);
 	if (ret)
