@@ -249,22 +249,22 @@ chs_kill()
 
 declare -A CHS_NS=()	# name in the test -> name of the namespace
 
-# chs_setup_ns NAME...: a namespace each, empty but for lo.
+# Each program that is started costs an emulated machine dearly: what can be one
+# batch of ip(8) is one.
+
+# chs_setup_ns NAME...: a namespace each, empty but for lo, which is up.
 chs_setup_ns()
 {
-	local name ns suffix
+	local name suffix=$$-$RANDOM
 
-	suffix=$(mktemp -u XXXXXX)
 	for name in "$@"; do
-		ns=$name-$suffix
-		ip netns add "$ns" || return
-		CHS_NS[$name]=$ns
-		# No address of a test is ever contested: do not wait for it.
-		chs_in "$name" sysctl -qw net.ipv6.conf.all.accept_dad=0 \
-			net.ipv6.conf.default.accept_dad=0 \
-			net.ipv4.conf.all.rp_filter=0 \
-			net.ipv4.conf.default.rp_filter=0
-		ip -n "$ns" link set lo up
+		CHS_NS[$name]=$name-$suffix
+	done
+	for name in "$@"; do
+		echo "netns add ${CHS_NS[$name]}"
+	done | ip -b - || return
+	for name in "$@"; do
+		ip -n "${CHS_NS[$name]}" link set lo up || return
 	done
 }
 
@@ -298,13 +298,23 @@ chs_ip()
 	ip -n "${CHS_NS[$name]}" "$@"
 }
 
-# chs_link A DEVA B DEVB: a veth pair between two namespaces, both ends up.
+# chs_link A DEVA B DEVB [A DEVA B DEVB]...: veth pairs between namespaces, both
+# ends up.
 chs_link()
 {
-	ip -n "${CHS_NS[$1]}" link add "$2" type veth \
-		peer name "$4" netns "${CHS_NS[$3]}" || return
-	ip -n "${CHS_NS[$1]}" link set "$2" up
-	ip -n "${CHS_NS[$3]}" link set "$4" up
+	local name
+	local -A up=()
+
+	while (($#)); do
+		echo "link add $2 netns ${CHS_NS[$1]} type veth peer name $4 netns ${CHS_NS[$3]}"
+		up[$1]+="link set $2 up"$'\n'
+		up[$3]+="link set $4 up"$'\n'
+		shift 4
+	done > "$CHS_TMP/links"
+	ip -b "$CHS_TMP/links" || return
+	for name in "${!up[@]}"; do
+		chs_ip "$name" -b - <<< "${up[$name]}" || return
+	done
 }
 
 # The addresses of every topology; backend I has .$((10 + I)) and ::$((10 + I)).
@@ -331,19 +341,22 @@ chs_b6() { echo "2001:db8:b::$((10 + $1))"; }
 # takes ends there; everybody's default route is lb.
 chs_topo_t1()
 {
-	local n=$1 i names=()
+	local n=$1 i names=() links=() bridged=()
 
 	for ((i = 1; i <= n; i++)); do
 		names+=("b$i")
+		links+=("b$i" e0 sw "p$i")
+		bridged+=("p$i")
 	done
 	chs_setup_ns cl lb sw "${names[@]}" || return
+	chs_ip sw link add br0 type bridge || return
+	chs_link cl c0 lb l0 lb l1 sw p0 "${links[@]}" || return
+	{
+		echo "link set br0 up"
+		printf 'link set %s master br0\n' p0 "${bridged[@]}"
+	} | chs_ip sw -b - || return
 
 	chs_in lb sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
-	chs_ip sw link add br0 type bridge || return
-	chs_ip sw link set br0 up
-	chs_link cl c0 lb l0 && chs_link lb l1 sw p0 || return
-	chs_ip sw link set p0 master br0
-
 	chs_ip cl -b - <<- EOF || return
 		addr add $CHS_CL4/24 dev c0
 		addr add $CHS_CL6/64 dev c0 nodad
@@ -361,20 +374,24 @@ chs_topo_t1()
 		addr add $CHS_VIP6/128 dev lo nodad
 	EOF
 	for ((i = 1; i <= n; i++)); do
-		chs_topo_t1_backend "$i" || return
+		chs_topo_t1_addresses "$i" || return
 	done
 }
 
-# One more backend on the bridge of T1; its namespace exists.
-chs_topo_t1_backend()
+# chs_topo_t1_add I: one more backend.
+chs_topo_t1_add()
 {
-	local i=$1
+	chs_setup_ns "b$1" || return
+	chs_link "b$1" e0 sw "p$1" || return
+	chs_ip sw link set "p$1" master br0 || return
+	chs_topo_t1_addresses "$1"
+}
 
-	chs_link "b$i" e0 sw "p$i" || return
-	chs_ip sw link set "p$i" master br0
-	chs_ip "b$i" -b - <<- EOF
-		addr add $(chs_b4 "$i")/24 dev e0
-		addr add $(chs_b6 "$i")/64 dev e0 nodad
+chs_topo_t1_addresses()
+{
+	chs_ip "b$1" -b - <<- EOF
+		addr add $(chs_b4 "$1")/24 dev e0
+		addr add $(chs_b6 "$1")/64 dev e0 nodad
 		route add default via 198.51.100.1
 		route add default via 2001:db8:b::1
 	EOF
@@ -409,10 +426,15 @@ chs_serve()
 		args+=("$name=/run/netns/${CHS_NS[$name]}")
 	done
 	chs_bg "$CHS_LIB/net/whoami.py" "$ports" "${args[@]}"
-	chs_busywait 30000 grep -qx ready "$CHS_TMP/$CHS_PID.log" || {
+	chs_busywait 60000 chs_says_ready "$CHS_PID" || {
 		cat "$CHS_TMP/$CHS_PID.log"
 		return 1
 	}
+}
+
+chs_says_ready()
+{
+	[[ $(< "$CHS_TMP/$1.log") == ready* ]]
 }
 
 declare -A CHS_CONNS_IN=() CHS_CONNS_OUT=() CHS_CONNS_PID=()

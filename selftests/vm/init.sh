@@ -48,7 +48,7 @@ for dir in dev proc sys; do
 	mount -o move /$dir /root/$dir
 done
 # Not switch_root, which would delete the middle layer.
-cd /root
+cd /root || die "no root"
 mount -o move . /
 exec chroot . /bin/bash "$CHS_VM_TREE/selftests/vm/guest.sh" ||
 	die "cannot switch to the new root"
