@@ -9,6 +9,7 @@
 # Services web4, web6 (port 80) and alt4, alt6 (port 81) share the backends.
 # Who answers says the server itself, over each connection.
 
+# shellcheck disable=SC2317,SC2119 # cases are called by name
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=../traffic.sh
@@ -19,11 +20,11 @@ services()
 	local f i
 
 	for f in 4 6; do
-		echo "service add web$f tcp $(chs_ep "$(chs_vip $f)" 80)"
-		echo "service add alt$f tcp $(chs_ep "$(chs_vip $f)" 81)"
+		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80)"
+		echo "service add alt$f tcp $(chs_ep "$(chs_vip "$f")" 81)"
 		for i in 1 2 3; do
-			echo "backend add web$f $(chs_be $f $i)"
-			echo "backend add alt$f $(chs_be $f $i)"
+			echo "backend add web$f $(chs_be "$f" "$i")"
+			echo "backend add alt$f $(chs_be "$f" "$i")"
 		done
 	done
 }
@@ -46,7 +47,7 @@ hold()
 	chs_conns "old$1" open tcp "$(chs_vip "$1")" 80 "$2"
 	chs_answers opened answered="$2" broken=0
 	for i in 1 2 3; do
-		(($(chs_conns_get b$i) > 0)) || chs_fail "none on b$i"
+		(($(chs_conns_get b"$i") > 0)) || chs_fail "none on b$i"
 	done
 }
 
@@ -89,7 +90,7 @@ others()
 	chs_conns "old$f" run gap=10
 	chs_cmd_ok chs_ctl backend add "web$f" "$(chs_be "$f" 4)"
 	for w in 10 0 100; do
-		chs_cmd_ok chs_ctl backend set "web$f" "$b1" weight $w
+		chs_cmd_ok chs_ctl backend set "web$f" "$b1" weight "$w"
 	done
 	chs_cmd_ok chs_ctl backend drain "web$f" "$b2"
 	chs_cmd_ok chs_ctl backend set "web$f" "$b2" state up
@@ -120,14 +121,14 @@ round()
 	local f
 
 	for f in 4 6; do
-		echo "backend drain web$f $(chs_be $f 2)"
+		echo "backend drain web$f $(chs_be "$f" 2)"
 	done
 	for f in 4 6; do
-		echo "backend set web$f $(chs_be $f 2) state up"
-		echo "backend set web$f $(chs_be $f 3) weight 0"
+		echo "backend set web$f $(chs_be "$f" 2) state up"
+		echo "backend set web$f $(chs_be "$f" 3) weight 0"
 	done
 	for f in 4 6; do
-		echo "backend set web$f $(chs_be $f 3) weight 100"
+		echo "backend set web$f $(chs_be "$f" 3) weight 100"
 	done
 }
 
@@ -230,10 +231,10 @@ reload()
 	chs_expect "digest of web4" "$(digest_of 4)" "$d4"
 	chs_expect "digest of web6" "$(digest_of 6)" "$d6"
 	for f in 4 6; do
-		chs_cmd_ok chs_ctl backend set "web$f" "$(chs_be $f 2)" weight 0
+		chs_cmd_ok chs_ctl backend set "web$f" "$(chs_be "$f" 2)" weight 0
 		chs_expect "weight at once" "$(chs_be_stat "web$f" \
-			"$(chs_ep "$(chs_be $f 2)" 80)" weight)" 0
-		fresh $f 20
+			"$(chs_ep "$(chs_be "$f" 2)" 80)" weight)" 0
+		fresh "$f" 20
 		chs_no_answer "after reload" b2
 		chs_conns "old$f" exchange
 		chs_answers "after reload" moved=0 broken=0
