@@ -18,42 +18,51 @@ struct chs_table;
 struct genl_info;
 
 /**
- * struct chs_request - a request that changes something
- * @cn: namespace, locked
+ * struct chs_request - a request
+ * @cn: namespace
+ * @skb: buffer that it came in
  * @info: the request as genetlink has it
- * @txn: transaction that it belongs to: @own or an open one
- * @own: transaction of a request that stands alone
  * @flags: enum chsteer_flag bits
  * @service: attributes of CHS_A_SERVICE, all NULL if it is absent
+ * @table: services in force, of a request that asks
+ * @txn: transaction of one that changes something: @own or an open one
+ * @own: transaction of a request that stands alone
+ * @ends_txn: an open transaction ends with it
  * @reply: message that goes back if it is granted, or NULL
  * @head: what genlmsg_end() wants for @reply
- * @ends_txn: an open transaction ends with it
  * @msg: why it is refused, or warnings
  */
 struct chs_request {
 	struct chs_net *cn;
+	struct sk_buff *skb;
 	struct genl_info *info;
-	struct chs_txn *txn;
-	struct chs_txn own;
 	u32 flags;
 	struct nlattr *service[CHS_A_SERVICE_MAX + 1];
+	const struct chs_table *table;
+	struct chs_txn *txn;
+	struct chs_txn own;
+	bool ends_txn;
 	struct sk_buff *reply;
 	void *head;
-	bool ends_txn;
 	struct chs_msg msg;
 };
 
 int chs_netlink_init(void);
 void chs_netlink_exit(void);
+int chs_nl_reply(struct chs_request *req);
+void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+		      u64 generation);
+bool chs_nl_may_see_seed(const struct sk_buff *skb,
+			 const struct chs_service *svc);
 
+/* netlink_request.c */
 int chs_nl_change(struct sk_buff *skb, struct genl_info *info, u32 flags,
 		  int (*change)(struct chs_request *req));
-
+int chs_nl_answer(struct sk_buff *skb, struct genl_info *info, u32 flags,
+		  int (*answer)(struct chs_request *req));
 struct nlattr *chs_nl_attr(const struct genl_info *info, int type);
 int chs_nl_parse(struct nlattr **tb, int max, const struct nlattr *attr,
 		 const struct nla_policy *policy, struct chs_msg *msg);
-int chs_nl_flags(struct genl_info *info, u32 allowed, u32 *flags,
-		 struct chs_msg *msg);
 int chs_nl_number(const struct nlattr *attr, const char *what, u32 min,
 		  u32 max, u32 *to, struct chs_msg *msg);
 int chs_nl_address(const struct nlattr *attr, const char *what,
@@ -62,20 +71,10 @@ int chs_nl_host(const struct nlattr *attr, const char *what,
 		union chs_addr *addr, struct chs_msg *msg);
 int chs_nl_label(const struct nlattr *attr, const char *what, bool name,
 		 char *to, size_t size, struct chs_msg *msg);
-int chs_nl_name(struct genl_info *info, struct nlattr **service, char *name,
-		struct chs_msg *msg);
-int chs_nl_find_service(const struct chs_table *table, struct genl_info *info,
-			struct nlattr **service, struct chs_service **svc,
-			struct chs_msg *msg);
 int chs_nl_missing(const struct nlattr *nest, const char *what,
 		   struct chs_msg *msg);
-
-struct sk_buff *chs_nl_reply(struct genl_info *info, size_t payload,
-			     void **head);
-void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
-		      u64 generation);
-bool chs_nl_may_see_seed(const struct sk_buff *skb,
-			 const struct chs_service *svc);
+int chs_nl_name(struct chs_request *req, char *name);
+int chs_nl_service(struct chs_request *req, struct chs_service **svc);
 
 /* netlink_put.c */
 int chs_nl_put_address(struct sk_buff *skb, int attr,

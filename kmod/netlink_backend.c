@@ -5,7 +5,6 @@
 #include "netlink_gen.h"
 #include "netns.h"
 
-#include <linux/slab.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
 
@@ -228,8 +227,7 @@ static int backend_new_one(struct chs_request *req, struct endpoint *end)
 	struct setting set;
 	int err;
 
-	err = chs_nl_find_service(chs_txn_table(req->cn, req->txn), req->info,
-				  req->service, &svc, &req->msg);
+	err = chs_nl_service(req, &svc);
 	if (err)
 		return err;
 	err = check_new(req, svc, end);
@@ -332,9 +330,7 @@ static int change_endpoint(struct chs_request *req, const struct endpoint *end,
 	u32 at = 0;
 
 	if (req->info->attrs[CHS_A_SERVICE]) {
-		n = chs_nl_find_service(chs_txn_table(req->cn, req->txn),
-					req->info, req->service, &svc,
-					&req->msg);
+		n = chs_nl_service(req, &svc);
 		if (n)
 			return n;
 		found = change_matches(req, svc, end, set);
@@ -401,7 +397,7 @@ int chsteer_nl_backend_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return chs_nl_change(skb, info, CHS_FLAG_IF_EXISTS, backend_del);
 }
 
-static int get_one(struct chs_request *req, struct sk_buff *reply)
+static int backend_get(struct chs_request *req)
 {
 	const struct chs_backend *backend;
 	struct chs_service *svc;
@@ -414,51 +410,19 @@ static int get_one(struct chs_request *req, struct sk_buff *reply)
 	err = parse_endpoint(req, req->info->attrs[CHS_A_BACKEND], &end);
 	if (err)
 		return err;
+	err = chs_nl_service(req, &svc);
+	if (err)
+		return err;
 
-	rcu_read_lock();
-	err = chs_nl_find_service(rcu_dereference(req->cn->table), req->info,
-				  req->service, &svc, &req->msg);
-	if (!err) {
-		endpoint_id(svc, &end, &id);
-		backend = chs_backend_find(svc, &id);
-		err = backend ? chs_nl_put_backend(reply, svc, backend) :
-				no_match(req, &end, svc);
-	}
-	rcu_read_unlock();
-	return err;
+	endpoint_id(svc, &end, &id);
+	backend = chs_backend_find(svc, &id);
+	return backend ? chs_nl_put_backend(req->reply, svc, backend) :
+			 no_match(req, &end, svc);
 }
 
 int chsteer_nl_backend_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct chs_request *req;
-	struct sk_buff *reply;
-	void *head;
-	int err = -ENOMEM;
-
-	req = kzalloc(sizeof(*req), GFP_KERNEL_ACCOUNT);
-	reply = chs_nl_reply(info, NLMSG_DEFAULT_SIZE, &head);
-	if (!req || !reply)
-		goto out;
-
-	req->cn = chs_net(genl_info_net(info));
-	req->info = info;
-	err = chs_nl_parse(req->service, CHS_A_SERVICE_MAX,
-			   info->attrs[CHS_A_SERVICE],
-			   chsteer_service_nl_policy, &req->msg);
-	if (!err)
-		err = get_one(req, reply);
-	if (err) {
-		err = chs_msg_ack(skb, info, err, &req->msg);
-		goto out;
-	}
-
-	genlmsg_end(reply, head);
-	err = genlmsg_reply(reply, info);
-	reply = NULL;
-out:
-	nlmsg_free(reply);
-	kfree(req);
-	return err;
+	return chs_nl_answer(skb, info, 0, backend_get);
 }
 
 /**

@@ -7,27 +7,26 @@
 #include "steer.h"
 
 #include <linux/in.h>
-#include <linux/slab.h>
 #include <net/genetlink.h>
 
 /* Arcs in one reply: an attribute holds 64 KiB, and a page is more easily had. */
 #define ARCS_MAX	1536U
 
-static int need_seed_right(const struct sk_buff *skb,
-			   const struct chs_service *svc, const char *what,
-			   struct chs_msg *msg)
+static int need_seed_right(struct chs_request *req,
+			   const struct chs_service *svc, const char *what)
 {
-	if (chs_nl_may_see_seed(skb, svc))
+	if (chs_nl_may_see_seed(req->skb, svc))
 		return 0;
-	return chs_msg_fail(msg, -EPERM, NULL,
+	return chs_msg_fail(&req->msg, -EPERM, NULL,
 			    "%s of service '%s', which has a seed of its own, needs CAP_NET_ADMIN",
 			    what, svc->name);
 }
 
-static int parse_addresses(struct genl_info *info, struct nlattr **tb,
-			   struct chs_tuple *tuple, struct chs_msg *msg)
+static int parse_addresses(struct chs_request *req, struct nlattr **tb,
+			   struct chs_tuple *tuple)
 {
-	const struct nlattr *nest = info->attrs[CHS_A_FLOW];
+	const struct nlattr *nest = req->info->attrs[CHS_A_FLOW];
+	struct chs_msg *msg = &req->msg;
 	int err;
 
 	if (!tb[CHS_A_FLOW_SADDR])
@@ -52,11 +51,11 @@ static int parse_addresses(struct genl_info *info, struct nlattr **tb,
 	return 0;
 }
 
-static int parse_flow(struct genl_info *info, struct chs_tuple *tuple,
-		      struct chs_msg *msg)
+static int parse_flow(struct chs_request *req, struct chs_tuple *tuple)
 {
-	const struct nlattr *nest = info->attrs[CHS_A_FLOW];
+	const struct nlattr *nest = req->info->attrs[CHS_A_FLOW];
 	struct nlattr *tb[CHS_A_FLOW_MAX + 1];
+	struct chs_msg *msg = &req->msg;
 	int err;
 
 	if (!nest)
@@ -82,7 +81,7 @@ static int parse_flow(struct genl_info *info, struct chs_tuple *tuple,
 		return chs_nl_missing(nest, "destination port", msg);
 	tuple->sport = nla_get_be16(tb[CHS_A_FLOW_SPORT]);
 	tuple->dport = nla_get_be16(tb[CHS_A_FLOW_DPORT]);
-	return parse_addresses(info, tb, tuple, msg);
+	return parse_addresses(req, tb, tuple);
 }
 
 static int put_verdict(struct sk_buff *skb, const struct chs_tuple *tuple,
@@ -110,114 +109,69 @@ static int put_verdict(struct sk_buff *skb, const struct chs_tuple *tuple,
 	return 0;
 }
 
-static int lookup(struct sk_buff *skb, struct genl_info *info,
-		  const struct chs_tuple *tuple, bool established,
-		  struct sk_buff *reply, struct chs_msg *msg)
+static const char *proto_name(u8 proto)
 {
+	return proto == IPPROTO_TCP ? "tcp" :
+	       proto == IPPROTO_UDP ? "udp" : "sctp";
+}
+
+static int lookup(struct chs_request *req)
+{
+	bool established = req->flags & CHS_FLAG_ESTABLISHED;
 	char buf[CHS_ENDPOINT_STRLEN];
 	struct chs_verdict verdict;
+	struct chs_tuple tuple;
 	int err;
 
-	err = chs_steer_lookup(genl_info_net(info), tuple, established,
+	err = parse_flow(req, &tuple);
+	if (err)
+		return err;
+
+	err = chs_steer_lookup(req->cn->net, req->table, &tuple, established,
 			       &verdict);
 	if (err)
-		return chs_msg_fail(msg, err, info->attrs[CHS_A_FLOW],
+		return chs_msg_fail(&req->msg, err,
+				    req->info->attrs[CHS_A_FLOW],
 				    "no service takes %s to %s",
-				    tuple->proto == IPPROTO_TCP ? "tcp" :
-				    tuple->proto == IPPROTO_UDP ? "udp" :
-								  "sctp",
-				    chs_endpoint_str(buf, &tuple->daddr,
-						     tuple->dport));
+				    proto_name(tuple.proto),
+				    chs_endpoint_str(buf, &tuple.daddr,
+						     tuple.dport));
 
-	err = need_seed_right(skb, verdict.svc, "lookup", msg);
-	return err ?: chs_nl_put_name(reply, verdict.svc->name) ?:
-		      put_verdict(reply, tuple, &verdict);
+	err = need_seed_right(req, verdict.svc, "lookup");
+	return err ?: chs_nl_put_name(req->reply, verdict.svc->name) ?:
+		      put_verdict(req->reply, &tuple, &verdict);
 }
 
 int chsteer_nl_lookup_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct chs_msg msg = {};
-	struct chs_tuple tuple;
-	struct sk_buff *reply;
-	void *head;
-	u32 flags;
-	int err;
-
-	err = chs_nl_flags(info, CHS_FLAG_ESTABLISHED, &flags, &msg);
-	if (!err)
-		err = parse_flow(info, &tuple, &msg);
-	if (err)
-		return chs_msg_ack(skb, info, err, &msg);
-
-	reply = chs_nl_reply(info, NLMSG_DEFAULT_SIZE, &head);
-	if (!reply)
-		return -ENOMEM;
-
-	rcu_read_lock();
-	err = lookup(skb, info, &tuple, flags & CHS_FLAG_ESTABLISHED, reply,
-		     &msg);
-	rcu_read_unlock();
-
-	if (err) {
-		nlmsg_free(reply);
-		return chs_msg_ack(skb, info, err, &msg);
-	}
-	genlmsg_end(reply, head);
-	return genlmsg_reply(reply, info);
+	return chs_nl_answer(skb, info, CHS_FLAG_ESTABLISHED, lookup);
 }
 
-static int put_arcs(struct sk_buff *skb, struct genl_info *info,
-		    const struct chs_service *svc, struct sk_buff *reply,
-		    struct chs_msg *msg)
+static int ring_get(struct chs_request *req)
 {
-	const struct nlattr *attr = info->attrs[CHS_A_ARC];
+	struct chs_service *svc;
 	u32 first = 0, n;
 	int err;
 
-	err = need_seed_right(skb, svc, "ring", msg);
+	err = chs_nl_service(req, &svc);
 	if (err)
 		return err;
-	err = chs_nl_number(attr, "arc", 0, svc->conf.slots - 1, &first, msg);
+	err = need_seed_right(req, svc, "ring");
+	if (err)
+		return err;
+	err = chs_nl_number(req->info->attrs[CHS_A_ARC], "arc", 0,
+			    svc->conf.slots - 1, &first, &req->msg);
 	if (err)
 		return err;
 
 	n = min(svc->conf.slots - first, ARCS_MAX);
-	return chs_nl_put_service_status(reply, svc) ?:
-	       nla_put_u32(reply, CHS_A_ARC, first) ?:
-	       nla_put(reply, CHS_A_OWNERS, n * sizeof(*svc->arcs),
+	return chs_nl_put_service_status(req->reply, svc) ?:
+	       nla_put_u32(req->reply, CHS_A_ARC, first) ?:
+	       nla_put(req->reply, CHS_A_OWNERS, n * sizeof(*svc->arcs),
 		       svc->arcs + first);
 }
 
 int chsteer_nl_ring_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct chs_net *cn = chs_net(genl_info_net(info));
-	struct nlattr *tb[CHS_A_SERVICE_MAX + 1];
-	struct chs_msg msg = {};
-	struct chs_service *svc;
-	struct sk_buff *reply;
-	void *head;
-	int err;
-
-	err = chs_nl_parse(tb, CHS_A_SERVICE_MAX, info->attrs[CHS_A_SERVICE],
-			   chsteer_service_nl_policy, &msg);
-	if (err)
-		return chs_msg_ack(skb, info, err, &msg);
-
-	reply = chs_nl_reply(info, NLMSG_GOODSIZE, &head);
-	if (!reply)
-		return -ENOMEM;
-
-	rcu_read_lock();
-	err = chs_nl_find_service(rcu_dereference(cn->table), info, tb, &svc,
-				  &msg);
-	if (!err)
-		err = put_arcs(skb, info, svc, reply, &msg);
-	rcu_read_unlock();
-
-	if (err) {
-		nlmsg_free(reply);
-		return chs_msg_ack(skb, info, err, &msg);
-	}
-	genlmsg_end(reply, head);
-	return genlmsg_reply(reply, info);
+	return chs_nl_answer(skb, info, 0, ring_get);
 }

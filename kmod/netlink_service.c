@@ -34,12 +34,6 @@ static const struct {
 	{ CHS_A_SERVICE_VRF, "vrf", "it is for packets outside any VRF" },
 };
 
-static int find_service(struct chs_request *req, struct chs_service **svc)
-{
-	return chs_nl_find_service(chs_txn_table(req->cn, req->txn), req->info,
-				   req->service, svc, &req->msg);
-}
-
 static int parse_proto(struct chs_request *req, struct chs_service *svc)
 {
 	const struct nlattr *attr = req->service[CHS_A_SERVICE_PROTO];
@@ -207,7 +201,7 @@ static int parse_service(struct chs_request *req, struct chs_service *svc)
 	const struct nlattr *address = req->service[CHS_A_SERVICE_ADDRESS];
 	int err;
 
-	err = chs_nl_name(req->info, req->service, svc->name, &req->msg);
+	err = chs_nl_name(req, svc->name);
 	if (err)
 		return err;
 	err = parse_proto(req, svc);
@@ -488,7 +482,7 @@ static int service_set(struct chs_request *req)
 	struct chs_service *svc;
 	int err;
 
-	err = find_service(req, &svc);
+	err = chs_nl_service(req, &svc);
 	if (err)
 		return err;
 	err = refuse_fixed(req, svc);
@@ -509,7 +503,7 @@ static int service_del(struct chs_request *req)
 	struct chs_service *svc;
 	int err;
 
-	err = find_service(req, &svc);
+	err = chs_nl_service(req, &svc);
 	if (err == -ENOENT && req->flags & CHS_FLAG_IF_EXISTS) {
 		req->msg.len = 0;
 		return 0;
@@ -522,39 +516,19 @@ int chsteer_nl_service_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return chs_nl_change(skb, info, CHS_FLAG_IF_EXISTS, service_del);
 }
 
-int chsteer_nl_service_get_doit(struct sk_buff *skb, struct genl_info *info)
+static int service_get(struct chs_request *req)
 {
-	struct chs_net *cn = chs_net(genl_info_net(info));
-	struct nlattr *tb[CHS_A_SERVICE_MAX + 1];
 	struct chs_service *svc;
-	struct chs_msg msg = {};
-	struct sk_buff *reply;
-	void *head;
 	int err;
 
-	err = chs_nl_parse(tb, CHS_A_SERVICE_MAX, info->attrs[CHS_A_SERVICE],
-			   chsteer_service_nl_policy, &msg);
-	if (err)
-		return chs_msg_ack(skb, info, err, &msg);
+	err = chs_nl_service(req, &svc);
+	return err ?: chs_nl_put_service(req->reply, svc,
+					 chs_nl_may_see_seed(req->skb, svc));
+}
 
-	reply = chs_nl_reply(info, NLMSG_DEFAULT_SIZE, &head);
-	if (!reply)
-		return -ENOMEM;
-
-	rcu_read_lock();
-	err = chs_nl_find_service(rcu_dereference(cn->table), info, tb, &svc,
-				  &msg);
-	if (!err)
-		err = chs_nl_put_service(reply, svc,
-					 chs_nl_may_see_seed(skb, svc));
-	rcu_read_unlock();
-
-	if (err) {
-		nlmsg_free(reply);
-		return chs_msg_ack(skb, info, err, &msg);
-	}
-	genlmsg_end(reply, head);
-	return genlmsg_reply(reply, info);
+int chsteer_nl_service_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return chs_nl_answer(skb, info, 0, service_get);
 }
 
 int chsteer_nl_service_get_dumpit(struct sk_buff *skb,

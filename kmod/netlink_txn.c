@@ -5,41 +5,25 @@
 #include "netlink_gen.h"
 #include "netns.h"
 
-#include <linux/slab.h>
 #include <net/genetlink.h>
+
+static int txn_begin(struct chs_request *req)
+{
+	struct chs_txn *txn;
+	int err;
+
+	err = chs_nl_reply(req);
+	if (err)
+		return err;
+	err = chs_txn_open(req->cn, req->info->snd_portid, &txn, &req->msg);
+	if (err)
+		return err;
+	return nla_put_u32(req->reply, CHS_A_TXN, txn->id);
+}
 
 int chsteer_nl_txn_begin_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct chs_net *cn = chs_net(genl_info_net(info));
-	struct chs_msg msg = {};
-	struct sk_buff *reply;
-	struct chs_txn *txn;
-	void *head;
-	u32 flags;
-	int err;
-
-	err = chs_nl_flags(info, 0, &flags, &msg);
-	if (err)
-		return chs_msg_ack(skb, info, err, &msg);
-
-	reply = chs_nl_reply(info, NLMSG_DEFAULT_SIZE, &head);
-	if (!reply)
-		return -ENOMEM;
-
-	mutex_lock(&cn->lock);
-	err = chs_txn_open(cn, info->snd_portid, &txn, &msg);
-	if (!err && nla_put_u32(reply, CHS_A_TXN, txn->id)) {
-		chs_txn_close(txn);
-		err = -EMSGSIZE;
-	}
-	mutex_unlock(&cn->lock);
-
-	if (err) {
-		nlmsg_free(reply);
-		return chs_msg_ack(skb, info, err, &msg);
-	}
-	genlmsg_end(reply, head);
-	return genlmsg_reply(reply, info);
+	return chs_nl_change(skb, info, 0, txn_begin);
 }
 
 static int put_result(struct sk_buff *skb, const struct chs_result *result)
@@ -76,9 +60,9 @@ static int txn_commit(struct chs_request *req)
 		return err;
 
 	/* Nothing may fail for want of memory once it is in force. */
-	req->reply = chs_nl_reply(req->info, NLMSG_DEFAULT_SIZE, &req->head);
-	if (!req->reply)
-		return -ENOMEM;
+	err = chs_nl_reply(req);
+	if (err)
+		return err;
 
 	req->ends_txn = true;
 	err = chs_txn_commit(req->cn, req->txn, req->flags & CHS_FLAG_PRUNE,

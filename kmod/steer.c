@@ -6,7 +6,6 @@
 #include "steer.h"
 
 #include "nat.h"
-#include "netns.h"
 #include "table.h"
 
 #include <linux/netfilter.h>
@@ -69,6 +68,7 @@ bool chs_steer_foreign(const struct nf_hook_state *state)
 /**
  * chs_steer_lookup() - where a packet would go
  * @net: network namespace
+ * @table: services in force there
  * @tuple: its flow
  * @established: whether it belongs to a flow already running
  * @verdict: where the answer goes
@@ -76,12 +76,12 @@ bool chs_steer_foreign(const struct nf_hook_state *state)
  * Context: under RCU.
  * Return: 0, or -ENOENT if it is for no service.
  */
-int chs_steer_lookup(struct net *net, const struct chs_tuple *tuple,
-		     bool established, struct chs_verdict *verdict)
+int chs_steer_lookup(struct net *net, const struct chs_table *table,
+		     const struct chs_tuple *tuple, bool established,
+		     struct chs_verdict *verdict)
 {
-	const struct chs_service *svc;
+	const struct chs_service *svc = chs_steer_service(table, tuple);
 
-	svc = chs_steer_service(rcu_dereference(chs_net(net)->table), tuple);
 	if (!svc)
 		return -ENOENT;
 

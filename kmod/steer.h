@@ -33,8 +33,9 @@ void chs_steer_ring(const struct chs_service *svc,
 const struct chs_service *chs_steer_service(const struct chs_table *table,
 					    const struct chs_tuple *tuple);
 bool chs_steer_foreign(const struct nf_hook_state *state);
-int chs_steer_lookup(struct net *net, const struct chs_tuple *tuple,
-		     bool established, struct chs_verdict *verdict);
+int chs_steer_lookup(struct net *net, const struct chs_table *table,
+		     const struct chs_tuple *tuple, bool established,
+		     struct chs_verdict *verdict);
 
 /**
  * chs_steer_port() - port that a packet is sent to

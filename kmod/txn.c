@@ -369,11 +369,30 @@ static void prune_backends(struct chs_service *svc)
 	}
 }
 
+static bool has_named(const struct chs_service *svc)
+{
+	u32 i;
+
+	for (i = 0; i < svc->n_backends; i++) {
+		if (svc->backends[i].named)
+			return true;
+	}
+	return false;
+}
+
 /* Remove what no request of the transaction named. */
-static int prune_unnamed(struct chs_net *cn, struct chs_txn *txn)
+static int prune_unnamed(struct chs_net *cn, struct chs_txn *txn,
+			 struct chs_msg *msg)
 {
 	struct chs_edit *edit;
 	int err;
+
+	list_for_each_entry(edit, &txn->edits, node) {
+		if (edit->new && !edit->named && has_named(edit->new))
+			return chs_msg_fail(msg, -ENOENT, NULL,
+					    "backends of service '%s' are named, but not the service",
+					    edit->new->name);
+	}
 
 	err = del_services(cn, txn, false);
 	if (err)
@@ -532,7 +551,7 @@ static void publish(struct chs_net *cn, struct chs_txn *txn,
  *
  * Context: process; may sleep, for as long as rings are built and, if flows
  *	lose their backend, conntrack tables are walked; @cn's lock held.
- * Return: 0, -ENOSPC or -ENOMEM.
+ * Return: 0, -ENOENT, -ENOSPC or -ENOMEM.
  */
 int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 		   struct chs_result *result, struct chs_msg *msg)
@@ -544,7 +563,7 @@ int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 	int err;
 
 	if (prune) {
-		err = prune_unnamed(cn, txn);
+		err = prune_unnamed(cn, txn, msg);
 		if (err)
 			return err;
 	}
