@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A source port that is used again at once: no SYN is lost (C-022), and the new
+# connection follows the ring of now, whatever its predecessor did (C-023).
+#
+#   cl ─── lb ─── sw ─── b1 ... b4
+
+# shellcheck disable=SC2317,SC2119 # cases are called by name
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../traffic.sh
+. "$CHS_LIB/traffic.sh"
+
+topology()
+{
+	local f
+
+	chs_topo_t1 4 || return
+	# A port of a connection that the client closed may be used after 1 s.
+	chs_in cl sysctl -qw net.ipv4.tcp_tw_reuse=1
+	for f in 4 6; do
+		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80)"
+		echo "backend add web$f $(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3)"
+	done | chs_batch || return
+	chs_serve tcp:80 b1 b2 b3 b4
+}
+
+reuse()
+{
+	chs_in cl "$CHS_LIB/net/reuse.py" "$(chs_vip "$1")" 80 "${@:2}"
+}
+
+syn_retrans()
+{
+	chs_in cl nstat -asz TcpExtTCPSynRetrans |
+		awk '$1 == "TcpExtTCPSynRetrans" { print $2 }'
+}
+
+# said FAMILY FIRST COUNT: where lookup says that a new flow from each port goes
+said()
+{
+	local i vip cl
+
+	cl=$(chs_cl "$1") vip=$(chs_ep "$(chs_vip "$1")" 80)
+	for ((i = 0; i < $3; i++)); do
+		echo "lookup tcp $(chs_ep "$cl" $(($2 + i))) $vip"
+	done | chctl -j -n "${CHS_NS[lb]}" -b - | jq -r .address
+}
+
+# Every port again and again, whoever ends the connection, also while backends
+# come and go.
+many()
+{
+	local f=$1 ports=100 count=400 how before drops
+
+	before=$(syn_retrans)
+	for how in server reset; do
+		reuse "$f" 40000 "$ports" "$count" "$how" > "$CHS_TMP/out.$how" &
+		if [[ $how == server ]]; then
+			chs_busywait 20000 chs_grows "web$f" new-flows 130
+			chs_cmd_ok chs_ctl backend del "web$f" "$(chs_be "$f" 3)"
+			chs_busywait 20000 chs_grows "web$f" new-flows 260
+			chs_cmd_ok chs_ctl backend add "web$f" "$(chs_be "$f" 3)"
+		fi
+		wait $!
+		chs_expect "connections" "$(wc -l < "$CHS_TMP/out.$how")" "$count"
+		# One that was open when its backend went is rightly reset.
+		chs_expect_range "that failed ($how)" \
+			"$(grep -vc ' b[123]$' "$CHS_TMP/out.$how")" 0 1
+	done
+	chs_expect "SYN sent again" $(($(syn_retrans) - before)) 0
+	drops=$(chs_ctl stats "web$f")
+	[[ ${drops#*drops:} =~ [1-9] ]] && chs_fail "drops: ${drops#*drops:}"
+	return 0
+}
+
+# ends FAMILY HOW: connections that ended so leave nothing that holds the next
+# ones from the same ports to the old backend.
+ends()
+{
+	local f=$1 how=$2 ports=20 first be
+
+	first=$((41000 + ports * ${#how} + 1000 * f))
+	chs_cmd_ok chs_batch <<- EOF
+		backend drain web$f $(chs_be "$f" 2) $(chs_be "$f" 3)
+	EOF
+	chs_cmd_ok reuse "$f" "$first" "$ports" "$ports" "$how"
+	chs_expect "first time, all on b1" \
+		"$(grep -c ' b1$' <<< "$CHS_OUT")" "$ports"
+	chs_cmd_ok chs_ctl backend set "web$f" "$(chs_be "$f" 2)" \
+		"$(chs_be "$f" 3)" state up
+
+	said "$f" "$first" "$ports" > "$CHS_TMP/said"
+	[[ $(sort -u "$CHS_TMP/said" | wc -l) == 3 ]] ||
+		chs_fail "lookup knows of no change"
+	# With TIME_WAIT the client's own kernel wants a second to have passed.
+	[[ $how == client ]] && chs_pause 1.2
+	chs_cmd_ok reuse "$f" "$first" "$ports" "$ports" "$how"
+	while read -r _ be; do
+		chs_be "$f" "${be#b}"
+	done <<< "$CHS_OUT" | diff "$CHS_TMP/said" - ||
+		chs_fail "not where lookup says"
+}
+
+# As long as it has not ended, though half closed, it stays where it is.
+half_closed()
+{
+	local f=$1 port=45000
+
+	chs_cmd_ok chs_ctl backend drain "web$f" "$(chs_be "$f" 2)" "$(chs_be "$f" 3)"
+	chs_cmd_ok chs_in cl python3 -EsS - "$(chs_vip "$f")" "$port" \
+		"$CHS_TMP/closed" "$CHS_TMP/go" <<- 'EOF' &
+		import os, socket, sys
+		address, sport, closed, go = sys.argv[1:]
+		family = socket.AF_INET6 if ":" in address else socket.AF_INET
+		sock = socket.socket(family)
+		sock.settimeout(20)
+		sock.bind(("", int(sport)))
+		sock.connect((address, 80))
+		sock.send(b"close\n")
+		assert sock.recv(10) == b""
+		open(closed, "w").close()
+		open(go).read()
+		sock.close()
+	EOF
+	chs_busywait 20000 test -e "$CHS_TMP/closed" || chs_fail "does not close"
+	chs_expect "half closed at b1" "$(sockets_of b1 fin-wait-2 "$port")" 1
+	chs_cmd_ok chs_ctl backend add "web$f" "$(chs_be "$f" 4)"
+	chs_cmd_ok chs_ctl backend set "web$f" "$(chs_be "$f" 2)" \
+		"$(chs_be "$f" 3)" state up
+	chs_cmd_ok chs_ctl backend drain "web$f" "$(chs_be "$f" 1)"
+	echo > "$CHS_TMP/go"
+	wait $!
+	chs_busywait 10000 at_end "$port" ||
+		chs_fail "the last FIN does not reach b1"
+	chs_cmd_ok chs_ctl backend set "web$f" "$(chs_be "$f" 1)" state up
+	chs_cmd_ok chs_ctl backend del "web$f" "$(chs_be "$f" 4)"
+	rm -f "$CHS_TMP/closed"
+}
+
+sockets_of()
+{
+	chs_in "$1" ss -Htn state "$2" "dport = :$3" | wc -l
+}
+
+at_end()
+{
+	(($(sockets_of b1 fin-wait-2 "$1") == 0 &&
+		$(sockets_of b1 time-wait "$1") == 1))
+}
+
+# When conntrack has forgotten a flow, lookup and packets agree as well.
+forgotten()
+{
+	local f=$1 ports=20 first=43000 be
+	local timeouts=net.netfilter.nf_conntrack_tcp_timeout
+
+	chs_in lb sysctl -qw "${timeouts}"_time_wait=1 "${timeouts}"_close=1
+	chs_cmd_ok chs_ctl backend drain "web$f" "$(chs_be "$f" 2)" "$(chs_be "$f" 3)"
+	chs_cmd_ok reuse "$f" "$first" "$ports" "$ports" server
+	chs_cmd_ok chs_ctl backend set "web$f" "$(chs_be "$f" 2)" \
+		"$(chs_be "$f" 3)" state up
+	chs_busywait 20000 no_entries "$first" || chs_fail "entries do not end"
+	said "$f" "$first" "$ports" > "$CHS_TMP/said"
+	chs_cmd_ok reuse "$f" "$first" "$ports" "$ports" server
+	while read -r _ be; do
+		chs_be "$f" "${be#b}"
+	done <<< "$CHS_OUT" | diff "$CHS_TMP/said" - ||
+		chs_fail "not where lookup says"
+	chs_in lb sysctl -qw "${timeouts}"_time_wait=120 "${timeouts}"_close=10
+}
+
+no_entries()
+{
+	! chs_in lb conntrack -L -p tcp --orig-port-src "$1" 2> /dev/null |
+		grep -q "sport=$1"
+}
+
+chs_require_cmd conntrack nstat
+chs_setup
+mkfifo "$CHS_TMP/go"
+chs_run "topology" topology
+for f in 4 6; do
+	chs_run "IPv$f: 800 connections from 100 ports lose no SYN" many $f
+	for how in server client reset; do
+		chs_run "IPv$f: ended by $how, the next one follows the ring" \
+			ends $f $how
+	done
+	chs_run "IPv$f: forgotten, the next one follows the ring" forgotten $f
+	chs_run "IPv$f: half closed, it stays" half_closed $f
+done
+chs_done
