@@ -56,6 +56,20 @@ static bool loses_flows(const struct chs_service *old,
 	return false;
 }
 
+/* Whether @edit has the service take flows that it left to the host so far. */
+static bool steers_more(const struct chs_edit *edit)
+{
+	const struct chs_service *old = edit->old;
+	const struct chs_service *new = edit->new;
+
+	if (!new || new->mode != CHS_MODE_NAT)
+		return false;
+	if (!old || (old->empty && !new->empty))
+		return true;
+	return old->on_empty == CHS_ON_EMPTY_PASS &&
+	       new->on_empty != CHS_ON_EMPTY_PASS;
+}
+
 static int bury(struct chs_sweep *sweep, struct chs_service *svc)
 {
 	if (!sweep->graves)
@@ -82,8 +96,7 @@ struct chs_sweep *chs_sweep_alloc(const struct list_head *edits)
 		return ERR_PTR(-ENOMEM);
 
 	list_for_each_entry(edit, edits, node) {
-		if (edit->new && edit->new->mode == CHS_MODE_NAT &&
-		    (!edit->old || (edit->old->empty && !edit->new->empty)))
+		if (steers_more(edit))
 			sweep->fresh = true;
 		if (edit->old && edit->old->mode == CHS_MODE_NAT &&
 		    loses_flows(edit->old, edit->new) &&
