@@ -14,6 +14,7 @@ Q :=
 else
 Q := @
 MAKEFLAGS += --no-print-directory
+s := -s
 endif
 
 kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR)
@@ -34,16 +35,17 @@ modules: $(KDIR)/Makefile
 	$(Q)cp -p kmod/chsteer.ko chsteer.ko
 
 tool:
-	$(Q)$(MAKE) -C userspace
+	$(Q)$(MAKE) $(s) -C userspace
 
 install: modules_install tool_install
 
 modules_install: modules
-	$(Q)$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+	$(Q)$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
+		DEPMOD=true modules_install
 	$(Q)[ -n "$(DESTDIR)" ] || depmod -a $$($(MAKE) -s -C $(KDIR) kernelrelease)
 
 tool_install: tool
-	$(Q)$(MAKE) -C userspace PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install
+	$(Q)$(MAKE) $(s) -C userspace PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install
 	$(Q)$(INSTALL) -D -m 0644 kmod/uapi/linux/chsteer.h \
 		$(DESTDIR)$(PREFIX)/include/linux/chsteer.h
 	$(Q)$(INSTALL) -D -m 0644 kmod/chsteer.yaml \
@@ -60,8 +62,12 @@ check: deps
 
 KERNEL ?= 6.12
 
-demo: deps tool
-	$(Q)selftests/vm/run.sh --kernel $(KERNEL) -- $(CURDIR)/selftests/demo/demo.sh
+demo: deps
+	@echo 'demo: building'
+	$(Q)$(MAKE) $(s) -C userspace > /dev/null
+	@echo 'demo: booting Linux $(KERNEL) in an emulated machine: half a minute'
+	$(Q)[ ! -t 1 ] || export CHS_TEST_COLOR=y; selftests/vm/run.sh \
+		--kernel $(KERNEL) -- $(CURDIR)/selftests/demo/demo.sh
 
 bench: deps tool
 	$(Q)selftests/bench.sh
@@ -75,10 +81,10 @@ ynl: deps
 clean:
 	$(Q)[ ! -e $(KDIR)/Makefile ] || $(kbuild) clean
 	$(Q)$(RM) chsteer.ko
-	$(Q)$(MAKE) -C userspace clean
+	$(Q)$(MAKE) $(s) -C userspace clean
 	$(Q)for dir in unit cli; do \
 		[ ! -e selftests/$$dir/Makefile ] || \
-			$(MAKE) -C selftests/$$dir clean || exit; \
+			$(MAKE) $(s) -C selftests/$$dir clean || exit; \
 	done
 	$(Q)$(RM) -r selftests/vm/out
 

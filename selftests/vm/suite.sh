@@ -17,7 +17,7 @@ tests=$(cd "$(dirname "$0")/.." && pwd)
 . "$tests/module.sh"
 
 # Seconds, unless the script says "# chs-timeout: N" near its top.
-limit_default=300
+limit_default=600
 
 # Names each result, counts them, and passes on the rest as diagnostics.
 relay()
