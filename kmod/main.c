@@ -40,12 +40,13 @@ static void __net_exit net_pre_exit(struct net *net)
 {
 	struct chs_net *cn = chs_net(net);
 
+	/* First of all: a deadline's transaction would ask for the hooks anew. */
+	cancel_delayed_work_sync(&cn->deadline_work);
+	cancel_delayed_work_sync(&cn->sweep_work);
+
 	mutex_lock(&cn->lock);
 	chs_hook_release(cn);
 	mutex_unlock(&cn->lock);
-
-	cancel_delayed_work_sync(&cn->deadline_work);
-	cancel_delayed_work_sync(&cn->sweep_work);
 }
 
 static void __net_exit net_exit(struct net *net)
