@@ -56,7 +56,7 @@ static int add_request(struct requests *reqs, struct nl_msg *msg, unsigned long 
 	unsigned long *lines;
 	char *buf;
 
-	if (reqs->len + len > reqs->size) {
+	if (!reqs->buf || reqs->len + len > reqs->size) {
 		buf = realloc(reqs->buf, 2 * (reqs->len + len));
 		if (!buf)
 			return no_memory();
@@ -142,7 +142,8 @@ static int parse_file(const char *name, uint32_t flags, bool allow_empty, struct
 	*shown = lines.name;
 	ctl_err_where(lines.name, 0);
 	if (!ret && !reqs->n && !allow_empty)
-		ret = ctl_fail(EINVAL, "the file names nothing, which would remove everything (--allow-empty)");
+		ret = ctl_fail(EINVAL, "%s (--allow-empty)",
+			       "the file names nothing, which would remove everything");
 	ctl_lines_close(&lines);
 	return ret;
 }
@@ -238,6 +239,12 @@ static int send_all(struct requests *reqs, const char *file)
 /**
  * struct outcome - what the transaction did
  * @told: whether it was told
+ * @added: services and backends that are new
+ * @changed: those configured differently
+ * @removed: those gone
+ * @unchanged: those as they were
+ * @moved: arcs that changed owner
+ * @arcs: arcs of the rings built anew
  */
 struct outcome {
 	bool told;
@@ -346,6 +353,12 @@ static void show_outcome(const struct outcome *outcome)
 	ctl_out_close();
 }
 
+/**
+ * ctl_apply() - chctl apply
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
 int ctl_apply(struct ctl_args *args)
 {
 	const uint32_t flags = CHS_FLAG_REPLACE | (args->flags & CHS_FLAG_RECREATE);
@@ -364,6 +377,13 @@ int ctl_apply(struct ctl_args *args)
 	return ret;
 }
 
+/**
+ * ctl_flush() - chctl flush
+ * @args: its arguments
+ * @msg: the request that does it
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
 int ctl_flush(struct ctl_args *args, struct nl_msg **msg)
 {
 	*msg = ctl_cmd_request(args, CHS_CMD_FLUSH, 0);

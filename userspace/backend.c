@@ -70,6 +70,13 @@ static int parse_options(const struct ctl_args *args, int n, struct ctl_backend 
 				  args->argv + 1 + n, be, &be->present);
 }
 
+/**
+ * ctl_backend_add() - chctl backend add
+ * @args: its arguments
+ * @msg: the request that does it
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
 int ctl_backend_add(struct ctl_args *args, struct nl_msg **msg)
 {
 	const int n = count_endpoints(args);
@@ -80,12 +87,26 @@ int ctl_backend_add(struct ctl_args *args, struct nl_msg **msg)
 	return ret ? ret : build(args, CHS_CMD_BACKEND_NEW, n, &be, false, msg);
 }
 
+/**
+ * ctl_backend_replace() - chctl backend replace
+ * @args: its arguments
+ * @msg: the request that does it
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
 int ctl_backend_replace(struct ctl_args *args, struct nl_msg **msg)
 {
 	args->flags |= CHS_FLAG_REPLACE;
 	return ctl_backend_add(args, msg);
 }
 
+/**
+ * ctl_backend_set() - chctl backend set
+ * @args: its arguments
+ * @msg: the request that does it
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
 int ctl_backend_set(struct ctl_args *args, struct nl_msg **msg)
 {
 	const int n = count_endpoints(args);
@@ -98,6 +119,13 @@ int ctl_backend_set(struct ctl_args *args, struct nl_msg **msg)
 	return ret ? ret : build(args, CHS_CMD_BACKEND_SET, n, &be, true, msg);
 }
 
+/**
+ * ctl_backend_drain() - chctl backend drain
+ * @args: its arguments
+ * @msg: the request that does it
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
 int ctl_backend_drain(struct ctl_args *args, struct nl_msg **msg)
 {
 	const int n = count_endpoints(args);
@@ -110,6 +138,13 @@ int ctl_backend_drain(struct ctl_args *args, struct nl_msg **msg)
 	return ret ? ret : build(args, CHS_CMD_BACKEND_SET, n, &be, true, msg);
 }
 
+/**
+ * ctl_backend_del() - chctl backend del
+ * @args: its arguments
+ * @msg: the request that does it
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
 int ctl_backend_del(struct ctl_args *args, struct nl_msg **msg)
 {
 	const struct ctl_backend be = {};
@@ -117,12 +152,24 @@ int ctl_backend_del(struct ctl_args *args, struct nl_msg **msg)
 	return build(args, CHS_CMD_BACKEND_DEL, args->argc - 1, &be, true, msg);
 }
 
-/* What a backend's part of new flows is made of. */
+/**
+ * ctl_target_weight() - what a backend's part of new flows is made of
+ * @be: backend
+ *
+ * Return: its weight, or 0 if it takes no new flows.
+ */
 uint64_t ctl_target_weight(const struct ctl_backend *be)
 {
 	return be->state == CHS_STATE_UP ? be->weight : 0;
 }
 
+/**
+ * ctl_total_weight() - what the parts of a service's backends are parts of
+ * @snap: snapshot
+ * @svc: service in it
+ *
+ * Return: sum of ctl_target_weight().
+ */
 uint64_t ctl_total_weight(const struct ctl_snap *snap, const struct ctl_service *svc)
 {
 	uint64_t total = 0;
@@ -245,6 +292,12 @@ void ctl_show_backends(const struct ctl_snap *snap, const struct ctl_service *sv
 	ctl_out_close();
 }
 
+/**
+ * ctl_backend_show() - chctl backend show
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
 int ctl_backend_show(struct ctl_args *args)
 {
 	struct ctl_snap snap;

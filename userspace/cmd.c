@@ -315,7 +315,7 @@ int ctl_cmd_exec(char **words)
 		return ctl_help(words);
 
 	ret = ctl_cmd_parse(words, &args);
-	if (ret)
+	if (ret || !args.cmd)
 		return ret;
 	if (args.cmd->run)
 		return args.cmd->run(&args);

@@ -51,7 +51,8 @@ static void print_terms(const struct ctl_cmd *cmd)
 	if (strstr(cmd->usage, "PROTO"))
 		printf("    %-32s  %s\n", "PROTO", "tcp, udp or sctp");
 	if (strstr(cmd->usage, "NAME PROTO ENDPOINT"))
-		printf("    %-32s  %s\n", "ENDPOINT", "ADDRESS:PORT, [ADDRESS6]:PORT, PORT also LO-HI or *");
+		printf("    %-32s  %s\n", "ENDPOINT",
+		       "ADDRESS:PORT or [ADDRESS6]:PORT, PORT also LO-HI or *");
 	else if (strstr(cmd->usage, "ENDPOINT"))
 		printf("    %-32s  %s\n", "ENDPOINT", "ADDRESS[:PORT] or [ADDRESS6][:PORT]");
 }

@@ -72,6 +72,12 @@ static int take_verdict(struct nlattr **tb, void *arg)
 	return CTL_OK;
 }
 
+/**
+ * ctl_lookup() - chctl lookup
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
 int ctl_lookup(struct ctl_args *args)
 {
 	struct ctl_endpoint src, dst;

@@ -15,6 +15,10 @@
 
 /**
  * struct options - what stands before the object
+ * @json: JSON output
+ * @pretty: with line breaks
+ * @help: help is asked for
+ * @version: versions are asked for
  * @netns: network namespace to work in, or NULL
  * @batch: file of commands, or NULL
  */

@@ -281,6 +281,7 @@ static void get_options(struct nlattr **tb, const struct ctl_keyword *kw, void *
 {
 	const struct nlattr *nla;
 	struct ctl_endpoint ep;
+	const char *string;
 	void *to;
 
 	for (; kw->name; kw++) {
@@ -302,9 +303,10 @@ static void get_options(struct nlattr **tb, const struct ctl_keyword *kw, void *
 			memcpy(to, nla_data(nla), CTL_SEED_BYTES);
 			break;
 		case CTL_KW_STRING:
-			if (!get_string(nla) || !*get_string(nla))
+			string = get_string(nla);
+			if (!string || !*string)
 				continue;
-			*(const char **)to = get_string(nla);
+			*(const char **)to = string;
 			break;
 		case CTL_KW_FLAG:
 			break;

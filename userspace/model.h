@@ -20,7 +20,12 @@
 
 /**
  * struct ctl_stats - counters of a service
+ * @packets: packets steered
+ * @bytes: their bytes
+ * @new_flows: flows given to a backend
  * @flows_counted: whether @new_flows means anything
+ * @passed: packets left to the host
+ * @icmp_unmatched: ICMP errors about flows not known
  * @drops: by reason, indexed by attribute
  */
 struct ctl_stats {
@@ -39,6 +44,22 @@ struct ctl_stats {
  * @proto: IPPROTO_...
  * @ep: virtual address and ports
  * @present: attribute bits of the options that are set
+ * @mode: enum chsteer_mode
+ * @hash: enum chsteer_flow_hash
+ * @points: points of a standard backend
+ * @unit: weight of a standard backend
+ * @slots: arcs of the ring
+ * @balance: most over the fair share, in hundredths; 0 is off
+ * @seed: key of every hash
+ * @on_empty: enum chsteer_on_empty
+ * @masquerade: 1 for on
+ * @affinity: as below, of modes to come
+ * @window: seconds
+ * @max_flows: number
+ * @timeout: seconds
+ * @gue_port: port
+ * @source: outer source address
+ * @vrf: name of a device
  * @forced: it was taken by force
  * @seed_default: whether its seed is the documented one
  * @n_backends: number of its backends
@@ -87,7 +108,18 @@ struct ctl_service {
  * @service: index of its service in a snapshot
  * @ep: address and port
  * @present: attribute bits of the options that are set
+ * @weight: weight
+ * @state: enum chsteer_state
+ * @zone: label
+ * @deadline: seconds
  * @status: attribute bits of the status fields that were told
+ * @deadline_left: seconds left of @deadline
+ * @slots: arcs owned
+ * @idle: seconds since its last packet
+ * @since: when it took its state, seconds since 1970
+ * @packets: packets steered to it
+ * @bytes: their bytes
+ * @new_flows: flows given to it
  */
 struct ctl_backend {
 	uint32_t service;

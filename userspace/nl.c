@@ -33,8 +33,10 @@
  * @status: what went wrong
  * @burst: NULL for a single request
  * @type: message type of the answers
- * @fn: takes them, may be NULL
- * @arg: for @fn
+ * @fn: takes them
+ * @reply: what @fn hands on to, may be NULL
+ * @arg: for @reply
+ * @interrupted: something changed during a dump
  */
 struct exchange {
 	struct nlmsghdr *first;

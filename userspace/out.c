@@ -105,6 +105,27 @@ static size_t utf8_length(const unsigned char *s)
 	return len;
 }
 
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Write what is not plain; returns how many bytes of it that took. */
+static size_t json_character(FILE *to, const unsigned char *s)
+{
+	const size_t len = utf8_length(s);
+
+	if (!len)
+		fputs("\\ufffd", to);
+	else if (*s == '"' || *s == '\\')
+		fprintf(to, "\\%c", *s);
+	else if (*s < 0x20 || *s == 0x7f)
+		fprintf(to, "\\u%04x", *s);
+	else
+		fwrite(s, 1, len, to);
+	return len ? len : 1;
+}
+
 /**
  * ctl_out_json_string() - write a JSON string
  * @to: where to
@@ -117,16 +138,12 @@ void ctl_out_json_string(FILE *to, const char *string)
 
 	fputc('"', to);
 	while (*s) {
-		len = utf8_length(s);
-		if (!len)
-			fputs("\\ufffd", to);
-		else if (*s == '"' || *s == '\\')
-			fprintf(to, "\\%c", *s);
-		else if (*s < 0x20 || *s == 0x7f)
-			fprintf(to, "\\u%04x", *s);
-		else
-			fwrite(s, 1, len, to);
-		s += len ? len : 1;
+		for (len = 0; is_plain(s[len]); len++)
+			;
+		fwrite(s, 1, len, to);
+		s += len;
+		if (*s)
+			s += json_character(to, s);
 	}
 	fputc('"', to);
 }

@@ -88,7 +88,7 @@ static bool hex_bytes(const char *word, uint8_t *bytes, size_t len)
  */
 int ctl_parse_hex64(const char *what, const char *word, uint64_t *value)
 {
-	uint8_t bytes[8];
+	uint8_t bytes[8] = {};
 	int i;
 
 	if (!hex_bytes(word, bytes, sizeof(bytes)) || word[2 * sizeof(bytes)])

@@ -274,6 +274,12 @@ static int save_to(const char *name, const struct ctl_snap *snap)
 	return ret;
 }
 
+/**
+ * ctl_save() - chctl save
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
 int ctl_save(struct ctl_args *args)
 {
 	const char *name = args->argv[0];

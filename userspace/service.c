@@ -29,6 +29,13 @@ static int build(const struct ctl_args *args, uint8_t cmd, const struct ctl_serv
 	return CTL_OK;
 }
 
+/**
+ * ctl_service_add() - chctl service add
+ * @args: its arguments
+ * @msg: the request that does it
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
 int ctl_service_add(struct ctl_args *args, struct nl_msg **msg)
 {
 	struct ctl_service svc = { .name = args->argv[0] };
@@ -45,6 +52,13 @@ int ctl_service_add(struct ctl_args *args, struct nl_msg **msg)
 	return ret ? ret : build(args, CHS_CMD_SERVICE_NEW, &svc, true, msg);
 }
 
+/**
+ * ctl_service_set() - chctl service set
+ * @args: its arguments
+ * @msg: the request that does it
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
 int ctl_service_set(struct ctl_args *args, struct nl_msg **msg)
 {
 	struct ctl_service svc = { .name = args->argv[0] };
@@ -56,6 +70,13 @@ int ctl_service_set(struct ctl_args *args, struct nl_msg **msg)
 	return ret ? ret : build(args, CHS_CMD_SERVICE_SET, &svc, false, msg);
 }
 
+/**
+ * ctl_service_del() - chctl service del
+ * @args: its arguments
+ * @msg: the request that does it
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
 int ctl_service_del(struct ctl_args *args, struct nl_msg **msg)
 {
 	const struct ctl_service svc = { .name = args->argv[0] };
@@ -120,6 +141,12 @@ static void show_open(enum ctl_out_as as)
 	ctl_out_u64(as, "settles_in", 0);
 }
 
+/**
+ * ctl_service_show() - chctl service show
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
 int ctl_service_show(struct ctl_args *args)
 {
 	struct ctl_snap snap;
@@ -148,7 +175,11 @@ int ctl_service_show(struct ctl_args *args)
 	return CTL_OK;
 }
 
-/* chctl without arguments: what an operator looks at first. */
+/**
+ * ctl_show_all() - chctl without arguments: what an operator looks at first
+ *
+ * Return: exit status.
+ */
 int ctl_show_all(void)
 {
 	struct ctl_snap snap;

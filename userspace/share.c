@@ -52,6 +52,12 @@ static void show_ring(const struct ctl_snap *snap, const struct ctl_service *svc
 	ctl_out_close();
 }
 
+/**
+ * ctl_ring_show() - chctl ring show
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
 int ctl_ring_show(struct ctl_args *args)
 {
 	struct ctl_snap snap;
@@ -185,6 +191,12 @@ static int dump_once(const char *name)
 	return ret;
 }
 
+/**
+ * ctl_ring_dump() - chctl ring dump
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
 int ctl_ring_dump(struct ctl_args *args)
 {
 	unsigned int try;
@@ -216,6 +228,12 @@ static int compare(const struct ctl_snap *snap, uint64_t expected)
 	return CTL_OK;
 }
 
+/**
+ * ctl_ring_digest() - chctl ring digest
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
 int ctl_ring_digest(struct ctl_args *args)
 {
 	struct ctl_snap snap;

@@ -33,6 +33,12 @@ static void show_stats(const struct ctl_service *svc)
 	ctl_out_close();
 }
 
+/**
+ * ctl_stats() - chctl stats
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
 int ctl_stats(struct ctl_args *args)
 {
 	struct ctl_snap snap;

@@ -15,6 +15,9 @@
 /**
  * struct module - what the module says of itself
  * @told: whether it did
+ * @version: its version
+ * @ring_version: version of its ring
+ * @reference: digest of its reference ring
  */
 struct module {
 	bool told;
@@ -75,7 +78,7 @@ static void show_json(const struct module *module, uint64_t reference)
 
 static void show_text(const struct module *module, uint64_t reference)
 {
-	printf("chctl %s, ring version %u, reference %016llx\n", CHS_VERSION, CHS_RING_VERSION,
+	printf("chctl %s, ring version %d, reference %016llx\n", CHS_VERSION, CHS_RING_VERSION,
 	       (unsigned long long)reference);
 	if (module->told)
 		printf("module chsteer %s, ring version %u, reference %016llx\n", module->version,
