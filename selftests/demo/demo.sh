@@ -90,8 +90,8 @@ wrap()
 	done
 }
 
-# For awk: percentages, and bars with a stroke at the target. Three columns are
-# five percent.
+# For awk: percentages, and bars with a stroke at the target. A column is two
+# percent.
 # shellcheck disable=SC2016 # not for the shell
 BARS='
 function percent(part)
@@ -100,8 +100,8 @@ function percent(part)
 }
 function bar(part, target,   i, n, mark, line)
 {
-	n = int(part * 60 + 0.5)
-	mark = target == "" ? -1 : int(target * 60 + 0.5)
+	n = int(part * 50 + 0.5)
+	mark = target == "" ? -1 : int(target * 50 + 0.5)
 	for (i = 0; i < n || i <= mark; i++)
 		line = line (i == mark ? "│" : i < n ? "█" : " ")
 	return line
@@ -368,8 +368,8 @@ ${bold}chsteer: consistent-hash connection steering$plain
                                                            2001:db8:b::11 ...
 
 Seven network namespaces on Linux $(uname -r).
-The client knows one address, 203.0.113.80. The balancer translates it to that of
-a server. Each server is an nginx and has the same file of $FILE_MB MB.
+The client knows one address, 203.0.113.80. The balancer translates it to that
+of a server. Each server is an nginx and has the same file of $FILE_MB MB.
 EOF
 
 # shellcheck disable=SC2119 # no parameters
@@ -395,8 +395,8 @@ run chctl backend add web 198.51.100.{11,12,13,14}:80
 run chctl
 cat << EOF
 
-The packet path is asked where connections from $PROBES ports of the client would go;
-then the client makes them. A bar is what was measured, its stroke the target.
+The packet path is asked where connections from $PROBES ports of the client would
+go; then the client makes them. Bar: what was measured; stroke: the target.
 EOF
 measure
 
@@ -483,8 +483,8 @@ took=$(((${EPOCHREALTIME/[.,]/} - since) / 100000))
 cat << EOF
 
 The next packet of each of these goes to another server, which knows nothing of
-the connection and resets it: the client learns at once, and asks for the rest of
-its file over a new connection.
+the connection and resets it: the client learns at once, and asks for the rest
+of its file over a new connection.
 
 EOF
 promise "after $((took / 10)).$((took % 10)) s all $hung read on elsewhere" \
