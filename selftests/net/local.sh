@@ -137,7 +137,7 @@ clash()
 	for order in 5000 5001; do
 		set -- "$(away "$f")" "$direct"
 		((order == 5001)) && set -- "$direct" "$(away "$f")"
-		chs_cmd_ok chs_in lb python3 -EsS - "$proto" "$port" "$source" "$order" "$@" \
+		chs_cmd_ok chs_in lb /usr/bin/python3 -EsS - "$proto" "$port" "$source" "$order" "$@" \
 			<<- 'EOF'
 			import socket, sys
 			proto, port, local, sport, *peers = sys.argv[1:]

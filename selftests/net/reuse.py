@@ -6,7 +6,8 @@ usage: reuse.py ADDRESS PORT FIRST-SPORT SPORTS COUNT HOW
 
 Each asks a server of whoami.py who it is. HOW it ends: "server" closes first
 (so that the client may use the port again at once), "client" closes first (the
-port is in TIME_WAIT then), or it is "reset". Prints a line a connection,
+port is in TIME_WAIT then), it is "reset", or "half=FIFO": the server closes, and
+the client only when something comes out of FIFO. Prints a line a connection,
 
     SPORT BACKEND
 
@@ -30,9 +31,10 @@ def connect(family, sport, peer):
 
 
 def ask(sock, how):
-    sock.send(b"x\nclose\n" if how == "server" else b"x\n")
+    theirs = how == "server" or how.startswith("half=")
+    sock.send(b"x\nclose\n" if theirs else b"x\n")
     name = sock.recv(200).split()[0].decode()
-    if how == "server":
+    if theirs:
         while sock.recv(200):
             pass
     elif how == "reset":
@@ -51,7 +53,10 @@ def main():
         sport = first + i % sports
         try:
             sock = connect(family, sport, (address, port))
-            print(sport, ask(sock, how))
+            print(sport, ask(sock, how), flush=True)
+            if how.startswith("half="):
+                with open(how[5:], encoding="ascii") as fifo:
+                    fifo.readline()
             sock.close()
         except OSError as e:
             print(sport, errno.errorcode.get(e.errno, e))
