@@ -159,9 +159,11 @@ static int report(int ret)
 	ctl_err_hold(false);
 	if (!ret)
 		ret = written;
-	ctl_warn_print();
+	/* What was refused is not in force; only the reason is worth telling. */
 	if (ret)
-		ctl_err_print();
+		ctl_warn_clear();
+	ctl_warn_print();
+	ctl_err_print();
 	return ret;
 }
 
