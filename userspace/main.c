@@ -159,11 +159,12 @@ static int report(int ret)
 	ctl_err_hold(false);
 	if (!ret)
 		ret = written;
-	/* What was refused is not in force; only the reason is worth telling. */
-	if (ret)
+	/* Of what was refused nothing is in force that could be warned of. */
+	if (ret) {
 		ctl_warn_clear();
+		ctl_err_print();
+	}
 	ctl_warn_print();
-	ctl_err_print();
 	return ret;
 }
 
