@@ -47,27 +47,37 @@ int chs_nl_reply(struct chs_request *req)
 }
 
 /**
+ * chs_nl_dump_begin() - begin the next message of a dump
+ * @cb: the dump
+ * @generation: of the table that its objects are from
+ *
+ * Even if there is nothing left to put: it may be gone since the last message,
+ * and then the end of the dump has to tell.
+ *
+ * Context: any.
+ */
+void chs_nl_dump_begin(struct netlink_callback *cb, u64 generation)
+{
+	/* 0 stands for "not seen yet". */
+	cb->seq = (u32)generation ?: U32_MAX;
+}
+
+/**
  * chs_nl_dump_put() - begin one object of a dump
  * @skb: message of the dump
  * @cb: the dump
  * @cmd: enum of the command
- * @generation: of the table that the object is from
  *
  * Context: any.
  * Return: what genlmsg_end() wants, or NULL if the message is full.
  */
-void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
-		      u64 generation)
+void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	void *head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
 				 cb->nlh->nlmsg_seq, &family, NLM_F_MULTI, cmd);
 
-	if (!head)
-		return NULL;
-
-	/* 0 stands for "not seen yet". */
-	cb->seq = (u32)generation ?: U32_MAX;
-	genl_dump_check_consistent(cb, head);
+	if (head)
+		genl_dump_check_consistent(cb, head);
 	return head;
 }
 

@@ -50,8 +50,8 @@ struct chs_request {
 int chs_netlink_init(void);
 void chs_netlink_exit(void);
 int chs_nl_reply(struct chs_request *req);
-void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
-		      u64 generation);
+void chs_nl_dump_begin(struct netlink_callback *cb, u64 generation);
+void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 bool chs_nl_may_see_seed(const struct sk_buff *skb,
 			 const struct chs_service *svc);
 

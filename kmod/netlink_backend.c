@@ -436,14 +436,12 @@ struct dump_place {
 };
 
 static int dump_service(struct sk_buff *skb, struct netlink_callback *cb,
-			const struct chs_table *table,
 			const struct chs_service *svc, u32 *at)
 {
 	void *head;
 
 	for (; *at < svc->n_backends; (*at)++) {
-		head = chs_nl_dump_put(skb, cb, CHS_CMD_BACKEND_GET,
-				       table->generation);
+		head = chs_nl_dump_put(skb, cb, CHS_CMD_BACKEND_GET);
 		if (!head)
 			return -EMSGSIZE;
 		if (chs_nl_put_backend(skb, svc, &svc->backends[*at])) {
@@ -505,7 +503,7 @@ static void dump_all(struct sk_buff *skb, struct netlink_callback *cb,
 	const struct chs_service *svc;
 
 	while ((svc = chs_table_next(table, &next))) {
-		if (dump_service(skb, cb, table, svc, &place->backend))
+		if (dump_service(skb, cb, svc, &place->backend))
 			return;
 		place->service = next;
 	}
@@ -522,10 +520,11 @@ int chsteer_nl_backend_get_dumpit(struct sk_buff *skb,
 
 	rcu_read_lock();
 	table = rcu_dereference(cn->table);
+	chs_nl_dump_begin(cb, table->generation);
 	err = dump_filter(cb, table, &svc);
 	if (!err && svc && !place->service) {
 		/* Once through, the one service is not begun again. */
-		if (!dump_service(skb, cb, table, svc, &place->backend))
+		if (!dump_service(skb, cb, svc, &place->backend))
 			place->service = 1;
 	} else if (!err && !svc) {
 		dump_all(skb, cb, table);

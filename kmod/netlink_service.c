@@ -542,9 +542,9 @@ int chsteer_nl_service_get_dumpit(struct sk_buff *skb,
 
 	rcu_read_lock();
 	table = rcu_dereference(cn->table);
+	chs_nl_dump_begin(cb, table->generation);
 	while ((svc = chs_table_next(table, &next))) {
-		head = chs_nl_dump_put(skb, cb, CHS_CMD_SERVICE_GET,
-				       table->generation);
+		head = chs_nl_dump_put(skb, cb, CHS_CMD_SERVICE_GET);
 		if (!head)
 			break;
 		if (chs_nl_put_service(skb, svc,
