@@ -158,8 +158,7 @@ void chs_backend_set_state(struct chs_backend *backend, u8 state,
  * @a: backend
  * @b: backend
  *
- * Progress of a deadline is not configuration; nor is what becomes of the
- * backend afterwards, which no configuration file can say.
+ * Progress of a deadline is not configuration.
  *
  * Context: any.
  * Return: true if so.
@@ -168,5 +167,5 @@ bool chs_backend_same(const struct chs_backend *a, const struct chs_backend *b)
 {
 	return !chs_ring_id_cmp(&a->id, &b->id) && a->state == b->state &&
 	       a->weight == b->weight && a->deadline == b->deadline &&
-	       !strcmp(a->zone, b->zone);
+	       a->delete == b->delete && !strcmp(a->zone, b->zone);
 }

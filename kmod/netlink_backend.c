@@ -214,7 +214,8 @@ static int replace_backend(struct chs_request *req,
 	set->has_zone = true;
 	/* The same state for the same time: what has begun goes on. */
 	set->has_state = backend->state != set->state ||
-			 backend->deadline != set->deadline;
+			 backend->deadline != set->deadline ||
+			 backend->delete != set->delete;
 	apply_setting(backend, set);
 	return 0;
 }

@@ -270,7 +270,7 @@ static bool unchanged_backend(const struct chs_backend *a,
 			      const struct chs_backend *b)
 {
 	return chs_backend_same(a, b) && a->expires == b->expires &&
-	       a->expired == b->expired && a->delete == b->delete;
+	       a->expired == b->expired;
 }
 
 /**
