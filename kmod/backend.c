@@ -79,7 +79,7 @@ struct chs_backend *chs_backend_find_reached(const struct chs_service *svc,
  * Moves the entries behind it; pointers to them do not survive.
  *
  * Context: process; may sleep.
- * Return: 0, -ENOSPC or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int chs_backend_add(struct chs_service *svc, const struct chs_ring_id *id,
 		    struct chs_backend **backend)
@@ -87,9 +87,6 @@ int chs_backend_add(struct chs_service *svc, const struct chs_ring_id *id,
 	u32 at = lower_bound(svc, id);
 	struct chs_stats *stats;
 	int err;
-
-	if (svc->n_backends == CHS_RING_NODES_MAX)
-		return -ENOSPC;
 
 	err = chs_service_reserve(svc, svc->n_backends + 1);
 	if (err)

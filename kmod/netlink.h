@@ -47,6 +47,12 @@ struct chs_request {
 	struct chs_msg msg;
 };
 
+/* Whether it is of a transaction that says what is to be, not what to change. */
+static inline bool chs_nl_says_all(const struct chs_request *req)
+{
+	return req->txn != &req->own && (req->flags & CHS_FLAG_REPLACE);
+}
+
 int chs_netlink_init(void);
 void chs_netlink_exit(void);
 int chs_nl_reply(struct chs_request *req);

@@ -175,21 +175,33 @@ static int check_new(struct chs_request *req, const struct chs_service *svc,
 			    chs_service_is_v6(svc) ? '6' : '4', svc->name);
 }
 
+/* What nothing names will be gone when the transaction is through. */
+static bool is_full(const struct chs_request *req,
+		    const struct chs_service *svc)
+{
+	u32 i, n = 0;
+
+	if (svc->n_backends < CHS_RING_NODES_MAX || !chs_nl_says_all(req))
+		return svc->n_backends >= CHS_RING_NODES_MAX;
+
+	for (i = 0; i < svc->n_backends; i++)
+		n += svc->backends[i].named;
+	return n >= CHS_RING_NODES_MAX;
+}
+
 static int add_backend(struct chs_request *req, struct chs_service *svc,
 		       const struct endpoint *end,
 		       const struct chs_ring_id *id,
 		       struct chs_backend **backend)
 {
 	char buf[CHS_ENDPOINT_STRLEN];
-	int err;
 
-	err = chs_backend_add(svc, id, backend);
-	if (err == -ENOSPC)
-		return chs_msg_fail(&req->msg, err, end->attr,
+	if (is_full(req, svc))
+		return chs_msg_fail(&req->msg, -ENOSPC, end->attr,
 				    "backend %s would be one more than the %u that service '%s' may have",
 				    chs_endpoint_str(buf, &id->addr, id->port),
 				    CHS_RING_NODES_MAX, svc->name);
-	return err;
+	return chs_backend_add(svc, id, backend);
 }
 
 /* Make a backend that is there what the request says, defaults included. */

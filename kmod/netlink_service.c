@@ -267,28 +267,52 @@ static void warn_of_surroundings(struct chs_request *req,
 			     svc->name, chs_addr_str(buf, &svc->addr));
 }
 
-/* Consumes @svc. */
-static int insert_service(struct chs_request *req, struct chs_service *svc)
+/*
+ * In a transaction that says what is to be, a service that nothing has named
+ * stands in nobody's way: its key may be taken by another, as when a service
+ * gets a new name.
+ */
+static bool gives_way(const struct chs_request *req,
+		      const struct chs_service *holder)
 {
-	const struct chs_table *table = chs_txn_table(req->cn, req->txn);
-	const struct chs_service *holder;
+	return chs_nl_says_all(req) && !(holder->edit && holder->edit->named);
+}
+
+static int take_key(struct chs_request *req, const struct chs_service *svc)
+{
+	struct chs_service *holder;
 	char buf[CHS_ENDPOINT_STRLEN];
 	int err;
 
-	holder = chs_table_holder(table, svc);
-	if (holder) {
-		err = chs_msg_fail(&req->msg, -EEXIST,
-				   req->service[CHS_A_SERVICE_ADDRESS],
-				   "%s is held by service '%s'",
-				   chs_service_str(buf, holder), holder->name);
-		goto err_svc;
+	while ((holder = chs_table_holder(chs_txn_table(req->cn, req->txn),
+					  svc))) {
+		if (!gives_way(req, holder))
+			return chs_msg_fail(&req->msg, -EEXIST,
+					    req->service[CHS_A_SERVICE_ADDRESS],
+					    "%s is held by service '%s'",
+					    chs_service_str(buf, holder),
+					    holder->name);
+		err = chs_txn_del(req->cn, req->txn, holder);
+		if (err)
+			return err;
 	}
+	return 0;
+}
+
+/* Consumes @svc. */
+static int insert_service(struct chs_request *req, struct chs_service *svc)
+{
+	int err;
+
+	err = take_key(req, svc);
+	if (err)
+		goto err_svc;
 
 	err = check_lockout(req, svc);
 	if (err)
 		goto err_svc;
 
-	if (table->n_services >= CHS_SERVICES_MAX) {
+	if (chs_txn_table(req->cn, req->txn)->n_services >= CHS_SERVICES_MAX) {
 		err = chs_msg_fail(&req->msg, -ENOSPC,
 				   req->service[CHS_A_SERVICE_NAME],
 				   "service '%s' would be one more than the %u that a namespace may have",
@@ -333,11 +357,36 @@ static const char *fixed_difference(const struct chs_service *a,
 	return NULL;
 }
 
+static int check_fixed(struct chs_request *req, const struct chs_service *old,
+		       const struct chs_service *wanted)
+{
+	const char *option = fixed_difference(old, wanted);
+
+	if (!option || req->flags & CHS_FLAG_RECREATE)
+		return 0;
+	return chs_msg_fail(&req->msg, -EINVAL,
+			    req->service[CHS_A_SERVICE_NAME],
+			    "%s of service '%s' differs and no live service can change it",
+			    option, old->name);
+}
+
+/* A service that has given way to another is still no other than it was. */
+static int check_former(struct chs_request *req,
+			const struct chs_service *wanted)
+{
+	const struct chs_service *old;
+
+	if (!(req->flags & CHS_FLAG_REPLACE))
+		return 0;
+	old = chs_table_find(chs_net_table(req->cn), wanted->name);
+	return old ? check_fixed(req, old, wanted) : 0;
+}
+
 /* Make the service @old what @wanted says. Consumes @wanted. */
 static int replace_service(struct chs_request *req, struct chs_service *old,
 			   struct chs_service *wanted)
 {
-	const char *option = fixed_difference(old, wanted);
+	bool differs = fixed_difference(old, wanted);
 	int err;
 
 	if (old->edit && old->edit->named) {
@@ -347,14 +396,10 @@ static int replace_service(struct chs_request *req, struct chs_service *old,
 		goto err_wanted;
 	}
 
-	if (option && !(req->flags & CHS_FLAG_RECREATE)) {
-		err = chs_msg_fail(&req->msg, -EINVAL,
-				   req->service[CHS_A_SERVICE_NAME],
-				   "%s of service '%s' differs and no live service can change it",
-				   option, old->name);
+	err = check_fixed(req, old, wanted);
+	if (err)
 		goto err_wanted;
-	}
-	if (option) {
+	if (differs) {
 		err = chs_txn_del(req->cn, req->txn, old);
 		if (err)
 			goto err_wanted;
@@ -390,8 +435,12 @@ static int service_new(struct chs_request *req)
 		goto err_svc;
 
 	old = chs_table_find(chs_txn_table(req->cn, req->txn), svc->name);
-	if (!old)
+	if (!old) {
+		err = check_former(req, svc);
+		if (err)
+			goto err_svc;
 		return insert_service(req, svc);
+	}
 	if (req->flags & CHS_FLAG_REPLACE)
 		return replace_service(req, old, svc);
 

@@ -476,6 +476,13 @@ static int build_rings(struct chs_txn *txn, struct chs_result *result,
 		if (!edit->new)
 			continue;
 
+		if (edit->new->n_backends > CHS_RING_NODES_MAX)
+			return chs_msg_fail(msg, -ENOSPC, NULL,
+					    "service '%s' would have %u backends, more than %u",
+					    edit->new->name,
+					    edit->new->n_backends,
+					    CHS_RING_NODES_MAX);
+
 		err = chs_service_build(edit->new, edit->old);
 		if (err == -ENOSPC)
 			return chs_msg_fail(msg, err, NULL,
