@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <linux/genetlink.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,12 +30,24 @@
 #define ERRORS_MAX	20
 
 /**
+ * struct name - name of a service
+ * @next: the one before
+ * @text: the name
+ */
+struct name {
+	struct name *next;
+	char text[];
+};
+
+/**
  * struct requests - a file made into requests
  * @buf: the requests, one behind the other
  * @len: length of all
  * @size: room in @buf
  * @lines: line of each
  * @n: number of them
+ * @names: services that the file has named so far
+ * @services: tree of them
  */
 struct requests {
 	char *buf;
@@ -42,6 +55,8 @@ struct requests {
 	size_t size;
 	unsigned long *lines;
 	size_t n;
+	struct name *names;
+	void *services;
 };
 
 static int no_memory(void)
@@ -76,6 +91,32 @@ static int add_request(struct requests *reqs, struct nl_msg *msg, unsigned long 
 	return CTL_OK;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static int note_service(struct requests *reqs, const char *name)
+{
+	const size_t size = strlen(name) + 1;
+	struct name *node = malloc(sizeof(*node) + size);
+
+	if (!node)
+		return no_memory();
+	memcpy(node->text, name, size);
+	node->next = reqs->names;
+	reqs->names = node;
+	return tsearch(node->text, &reqs->services, by_name) ? CTL_OK : no_memory();
+}
+
+/* What the file does not name will go, and its backends with it. */
+static int need_service(const struct requests *reqs, const char *name)
+{
+	if (tfind(name, &reqs->services, by_name))
+		return CTL_OK;
+	return ctl_fail(ENOENT, "no service '%s' in this file before its backend", name);
+}
+
 /* @flags: what the line's request says beyond what its words say. */
 static int parse_line(struct ctl_lines *lines, uint32_t flags, struct requests *reqs)
 {
@@ -86,13 +127,18 @@ static int parse_line(struct ctl_lines *lines, uint32_t flags, struct requests *
 	ret = ctl_cmd_parse(lines->words, &args);
 	if (ret)
 		return ret;
-	if (args.cmd->build == ctl_service_add)
+	if (args.cmd->build == ctl_service_add) {
 		args.flags |= flags;
-	else if (args.cmd->build == ctl_backend_add)
+		ret = note_service(reqs, args.argv[0]);
+	} else if (args.cmd->build == ctl_backend_add) {
 		args.flags |= CHS_FLAG_REPLACE;
-	else
+		ret = need_service(reqs, args.argv[0]);
+	} else {
 		return ctl_usage("'%s %s': only service add and backend add may be in this file",
 				 args.cmd->object, args.cmd->verb ? args.cmd->verb : "");
+	}
+	if (ret)
+		return ret;
 
 	ret = args.cmd->build(&args, &msg);
 	if (ret)
@@ -146,6 +192,25 @@ static int parse_file(const char *name, uint32_t flags, bool allow_empty, struct
 			       "the file names nothing, which would remove everything");
 	ctl_lines_close(&lines);
 	return ret;
+}
+
+/* The names are not the tree's own. */
+static void keep_name(void *name)
+{
+	(void)name;
+}
+
+static void free_requests(struct requests *reqs)
+{
+	struct name *next;
+
+	tdestroy(reqs->services, keep_name);
+	for (; reqs->names; reqs->names = next) {
+		next = reqs->names->next;
+		free(reqs->names);
+	}
+	free(reqs->buf);
+	free(reqs->lines);
 }
 
 static int take_txn(struct nlattr **tb, void *arg)
@@ -372,8 +437,7 @@ int ctl_apply(struct ctl_args *args)
 		ret = apply(&reqs, file, &outcome);
 	if (!ret)
 		show_outcome(&outcome);
-	free(reqs.buf);
-	free(reqs.lines);
+	free_requests(&reqs);
 	return ret;
 }
 

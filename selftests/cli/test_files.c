@@ -78,6 +78,8 @@ static const struct {
 	{ "apply, other commands", {}, "apply -", WEB "service del web\nflush\n", 1, "", "",
 	  "Error: EINVAL: stdin:2: 'service del': only service add and backend add may be in this file\n"
 	  "Error: EINVAL: stdin:3: 'flush ': only service add and backend add may be in this file\n" },
+	{ "apply, a backend of no service", {}, "apply -", B1 WEB, 2, "", "",
+	  "Error: ENOENT: stdin:1: no service 'web' in this file before its backend\n" },
 	{ "apply, a cut-off last line", {}, "apply -", WEB "backend add we", 1, "", "",
 	  "Error: EINVAL: stdin:2: argument missing: chctl backend add SERVICE ENDPOINT... [weight W] [state S] [deadline SECONDS [delete]] [zone Z]\n" },
 	{ "apply, refused at a line",
