@@ -12,6 +12,8 @@
  *               own list                too, where the service asks for it
  * guard         NAT_DST + 1             every packet: counts it, and refuses
  *                                       what nf_nat could not translate
+ * demux         NAT_SRC + 1             replies to this host: takes away a
+ *                                       socket that is not theirs
  * ============  ======================  =====================================
  *
  * and conntrack itself. Without such a service nothing is registered, and a
@@ -29,31 +31,33 @@
 #include <net/netfilter/nf_conntrack.h>
 #include <net/netfilter/nf_nat.h>
 
-#define OPS(_pf, _hook, _hooknum, _priority) {			\
+#define OPS(_pf, _hook, _hooknum, _priority) {				\
 	.hook = _hook,							\
 	.pf = _pf,							\
 	.hooknum = _hooknum,						\
 	.priority = _priority,						\
 }
 
-#define OPS_PLAIN(pf)						\
+#define OPS_PLAIN(pf)							\
 	OPS(pf, chs_nat_full, NF_INET_PRE_ROUTING,			\
-		    NF_IP_PRI_CONNTRACK - 1),				\
+	    NF_IP_PRI_CONNTRACK - 1),					\
 	OPS(pf, chs_nat_full, NF_INET_LOCAL_OUT,			\
-		    NF_IP_PRI_CONNTRACK - 1),				\
-	OPS(pf, chs_nat_guard, NF_INET_PRE_ROUTING,		\
-		    NF_IP_PRI_NAT_DST + 1),				\
+	    NF_IP_PRI_CONNTRACK - 1),					\
+	OPS(pf, chs_nat_guard, NF_INET_PRE_ROUTING,			\
+	    NF_IP_PRI_NAT_DST + 1),					\
 	OPS(pf, chs_nat_guard, NF_INET_LOCAL_OUT,			\
-		    NF_IP_PRI_NAT_DST + 1)
+	    NF_IP_PRI_NAT_DST + 1),					\
+	OPS(pf, chs_nat_demux, NF_INET_LOCAL_IN,			\
+	    NF_IP_PRI_NAT_SRC + 1)
 
 /* Ahead of nftables' and iptables' own translations of the same packet. */
-#define OPS_NAT(pf)						\
-	OPS(pf, chs_nat_choose, NF_INET_PRE_ROUTING,		\
-		    NF_IP_PRI_NAT_DST - 1),				\
+#define OPS_NAT(pf)							\
+	OPS(pf, chs_nat_choose, NF_INET_PRE_ROUTING,			\
+	    NF_IP_PRI_NAT_DST - 1),					\
 	OPS(pf, chs_nat_choose, NF_INET_LOCAL_OUT,			\
-		    NF_IP_PRI_NAT_DST - 1),				\
+	    NF_IP_PRI_NAT_DST - 1),					\
 	OPS(pf, chs_nat_masquerade, NF_INET_POST_ROUTING,		\
-		    NF_IP_PRI_NAT_SRC - 1)
+	    NF_IP_PRI_NAT_SRC - 1)
 
 /**
  * struct nat_family - the hooks of one family
@@ -69,7 +73,7 @@ struct nat_family {
 	u8 pf;
 	int (*add)(struct net *net, const struct nf_hook_ops *ops);
 	void (*del)(struct net *net, const struct nf_hook_ops *ops);
-	struct nf_hook_ops plain[4];
+	struct nf_hook_ops plain[5];
 	struct nf_hook_ops nat[3];
 };
 

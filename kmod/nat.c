@@ -26,6 +26,7 @@
 #include <net/netfilter/nf_conntrack_zones.h>
 #include <net/netfilter/nf_nat.h>
 #include <net/netfilter/nf_nat_masquerade.h>
+#include <net/tcp.h>
 
 static void addr_from_nf(union chs_addr *addr, const union nf_inet_addr *from,
 			 bool v6)
@@ -364,6 +365,27 @@ static unsigned int nat_guard(struct sk_buff *skb,
 	return guard_known(skb, state, ct);
 }
 
+/*
+ * Early demux goes by the addresses before translation: a reply to a flow of
+ * this host's own may so be given to a socket that is connected to the backend
+ * itself. nf_nat takes it away again for IPv4, but in 6.1 not for IPv6.
+ */
+static unsigned int nat_demux(struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	enum ip_conntrack_info ctinfo;
+	struct nf_conn *ct;
+
+	if (likely(!skb->sk) || inet_sk_transparent(skb->sk))
+		return NF_ACCEPT;
+
+	ct = nf_ct_get(skb, &ctinfo);
+	if (ct && (ct->status & IPS_DST_NAT) &&
+	    CTINFO2DIR(ctinfo) == IP_CT_DIR_REPLY)
+		skb_orphan(skb);
+	return NF_ACCEPT;
+}
+
 /* Whether the source of a new flow is to be translated as well. */
 static bool wants_masquerade(const struct nf_hook_state *state,
 			     const struct nf_conn *ct)
@@ -421,6 +443,7 @@ unsigned int chs_##name(void *priv, struct sk_buff *skb,		\
 CHS_NAT_HOOK(nat_full)
 CHS_NAT_HOOK(nat_choose)
 CHS_NAT_HOOK(nat_guard)
+CHS_NAT_HOOK(nat_demux)
 
 /**
  * chs_nat_init() - once at load

@@ -20,6 +20,8 @@ unsigned int chs_nat_choose(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state);
 unsigned int chs_nat_guard(void *priv, struct sk_buff *skb,
 			   const struct nf_hook_state *state);
+unsigned int chs_nat_demux(void *priv, struct sk_buff *skb,
+			   const struct nf_hook_state *state);
 unsigned int chs_nat_masquerade(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state);
 
