@@ -163,7 +163,7 @@ scaled_to_zero()
 	chs_conns cl run gap=5
 	chs_cmd_ok chs_ctl backend del "udp$f" "$b1"
 	before=$(received b1 "$f")
-	chs_busywait 5000 chs_grows "udp$f" no-backend \
+	chs_busywait 20000 chs_grows "udp$f" no-backend \
 		$(($(chs_stat "udp$f" no-backend) + 3 * COUNT)) ||
 		chs_fail "the sender is not refused"
 	chs_conns cl stop
