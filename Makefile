@@ -70,7 +70,8 @@ demo: deps
 	$(Q)$(MAKE) $(s) -C userspace > /dev/null
 	@echo 'demo: booting Linux $(KERNEL) in an emulated machine: half a minute'
 	$(Q)[ ! -t 1 ] || export CHS_TEST_COLOR=y; selftests/vm/run.sh \
-		--kernel $(KERNEL) -- $(CURDIR)/selftests/demo/demo.sh
+		--kernel $(KERNEL) --timeout 1200 -- \
+		$(CURDIR)/selftests/demo/demo.sh
 
 bench: deps tool
 	$(Q)selftests/bench.sh
