@@ -105,7 +105,7 @@ ending()
 	rm -rf "$work"
 }
 trap ending EXIT
-trap 'exit 130' INT TERM HUP
+trap 'echo "Bail out! ended by a signal"; exit 130' INT TERM HUP
 
 # host GROUP COMMAND...: a group that runs here.
 host()
