@@ -126,19 +126,22 @@ own()
 }
 
 # Two flows that would look alike after translation. Whichever is second gets
-# another source port; neither gets an error.
+# another source port; neither gets an error. Without early demultiplexing,
+# which goes by what is on the wire: the answers of the translated flow are,
+# there, the other socket's, and older kernels see to that for IPv4 only.
 clash()
 {
 	local proto=$1 port=$2 f=$3 source direct order
 
 	chs_cmd_ok chs_ctl backend drain "${proto}away$f" "$(chs_be "$f" 2)"
+	chs_in lb sysctl -qw net.ipv4.ip_early_demux=0
 	source=198.51.100.1 direct=$(chs_be "$f" 1)
 	[[ $f == 6 ]] && source=2001:db8:b::1
 	for order in 5000 5001; do
 		set -- "$(away "$f")" "$direct"
 		((order == 5001)) && set -- "$direct" "$(away "$f")"
-		chs_cmd_ok chs_in lb /usr/bin/python3 -EsS - "$proto" "$port" "$source" "$order" "$@" \
-			<<- 'EOF'
+		chs_cmd_ok chs_in lb /usr/bin/python3 -EsS - "$proto" "$port" \
+			"$source" "$order" "$@" <<- 'EOF'
 			import socket, sys
 			proto, port, local, sport, *peers = sys.argv[1:]
 			kind = socket.SOCK_DGRAM if proto == "udp" else socket.SOCK_STREAM
@@ -159,6 +162,7 @@ clash()
 			EOF
 		chs_expect "answers, order $order" "$CHS_OUT" "b1 b1 b1 b1 "
 	done
+	chs_in lb sysctl -qw net.ipv4.ip_early_demux=1
 	chs_cmd_ok chs_ctl backend set "${proto}away$f" "$(chs_be "$f" 2)" state up
 	chs_expect "translations that failed" \
 		"$(chs_stat "${proto}away$f" nat-failed)" 0

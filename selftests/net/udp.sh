@@ -87,6 +87,8 @@ deadline()
 	chs_answers "before the deadline" answered="$count" moved=0 b2="$mine"
 	chs_busywait 10000 at_rest "dns$f" "$(chs_ep "$b2" 53)" ||
 		chs_fail "the deadline does not come"
+	# What is due is done by a worker.
+	chs_busywait 3000 left_by c b2 || chs_fail "b2 keeps flows"
 	chs_conns c exchange
 	chs_answers "after it" answered="$count" lost=0 b2=0
 	chs_cmd_ok chs_ctl backend set "dns$f" "$b2" state up
@@ -99,6 +101,11 @@ deadline()
 at_rest()
 {
 	[[ $(chs_be_stat "$1" "$2" deadline-left) == 0 ]]
+}
+
+left_by()
+{
+	chs_conns "$1" exchange && (($(chs_conns_get "$2") == 0))
 }
 
 # entries PROTO ADDRESS COUNT: whether conntrack has that many, unanswered
@@ -141,7 +148,7 @@ earlier_tcp()
 	chs_busywait 10000 entries tcp "$(old "$f")" "$count" ||
 		chs_fail "no entries to be in the way"
 	chs_cmd_ok chs_batch <<- EOF
-		service add syn$f tcp $(chs_ep "$(old "$f")" 80)
+		service add syn$f tcp $(chs_ep "$(old "$f")" 80) on-empty drop
 		backend add syn$f $(chs_be "$f" 1) $(chs_be "$f" 2)
 	EOF
 	chs_conns c stop
