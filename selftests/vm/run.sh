@@ -189,6 +189,8 @@ cmdline+=" sysctl.kernel.hung_task_panic=1 sysctl.kernel.panic_on_rcu_stall=1"
 cmdline+=" rcupdate.rcu_cpu_stall_timeout=90 mitigations=off loglevel=${CHS_VM_LOGLEVEL:-4}"
 cmdline+=" random.trust_cpu=on net.ifnames=0 tsc=reliable"
 cmdline+=" nokaslr norandmaps"
+# On a busy host the emulated timer is late, which the check takes for broken.
+cmdline+=" no_timer_check"
 
 qemu=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
 	-machine q35 -cpu max,la57=off -m "$mem" -nic none
