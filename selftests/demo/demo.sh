@@ -233,14 +233,15 @@ moved()
 # downloads BREAKS [BACKEND]: how they are; those from BACKEND hang
 downloads()
 {
-	local name line=
+	local name line='' stuck=0
 
 	ask status "${@:2}"
+	[[ ${2:-} ]] && stuck=${A[$2]:-0}
 	for name in "${names[@]}"; do
 		[[ ${A[$name]:-} ]] && line+="  $name: ${A[$name]}"
 	done
 	promise "${A[moving]} of $DOWNLOADS downloads go on, ${A[broken]} broke so far; ${A[percent]} % is read" \
-		"${A[moving]} == DOWNLOADS - ${2:+A[$2]} + 0" "${A[broken]} == $1"
+		"${A[moving]} == DOWNLOADS - stuck" "${A[broken]} == $1"
 	say "    served by $line"
 }
 
@@ -455,7 +456,7 @@ downloads 0
 
 title "be2 is drained"
 say "It gets no new connections; those that it has end in their own time." ''
-before=${A[be2]}
+before=${A[be2]:-0}
 run chctl backend drain web 198.51.100.12:80
 dump
 measure
@@ -463,7 +464,7 @@ promise "none of them went to be2" "${A[be2]:-0} == 0"
 # 100 of 450.
 moved be2 222
 downloads 0
-promise "be2 still serves the $before downloads that it served" "${A[be2]} == before"
+promise "be2 still serves the $before downloads that it served" "${A[be2]:-0} == before"
 
 title "be3 dies"
 say "Its cable is pulled and its nginx killed: nobody says goodbye." ''
@@ -472,7 +473,7 @@ run kill -9 "${pid_of[be3]}"
 wait "${pid_of[be3]}" 2> /dev/null
 unset 'pid_of[be3]'
 ask quiet be3
-hung=${A[be3]}
+hung=${A[be3]:-0}
 say ''
 downloads 0 be3
 say '' "Those from be3 hang. To find out is the work of a health checker, which says:" ''
