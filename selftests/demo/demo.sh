@@ -241,7 +241,7 @@ downloads()
 		[[ ${A[$name]:-} ]] && line+="  $name: ${A[$name]}"
 	done
 	promise "${A[moving]} of $DOWNLOADS downloads go on, ${A[broken]} broke so far; ${A[percent]} % is read" \
-		"${A[moving]} == DOWNLOADS - stuck" "${A[broken]} == $1"
+		"${A[moving]} == DOWNLOADS - $stuck" "${A[broken]} == $1"
 	say "    served by $line"
 }
 
