@@ -211,8 +211,8 @@ int chs_nl_label(const struct nlattr *attr, const char *what, bool name,
 	for (i = 0; i < len; i++) {
 		if (!is_label_char(text[i], name))
 			return chs_msg_fail(msg, -EINVAL, attr,
-					    "%s '%.*s' may not hold character %#x",
-					    what, (int)i, text, (u8)text[i]);
+					    "%s '%*pE' may not hold character %#x",
+					    what, (int)len, text, (u8)text[i]);
 	}
 	if (name && !len)
 		return chs_msg_fail(msg, -EINVAL, attr, "%s is empty", what);

@@ -80,11 +80,11 @@ def names():
                 ("", "service name is empty"),
                 ("-x", "service name '-x' does not begin with a letter or digit"),
                 (".x", "service name '.x' does not begin with a letter or digit"),
-                ("a/b", "service name 'a' may not hold character 0x2f"),
-                ("a b", "service name 'a' may not hold character 0x20"),
-                ("a\n", "service name 'a' may not hold character 0xa"),
-                ("b\u00fc", "service name 'b' may not hold character 0xc3"),
-                ("*", "service name '' may not hold character 0x2a"),
+                ("a/b", "service name 'a/b' may not hold character 0x2f"),
+                ("a b", "service name 'a b' may not hold character 0x20"),
+                ("a\n", "service name 'a\\n' may not hold character 0xa"),
+                ("b\u00fc", "service name 'b\\303\\274' may not hold character 0xc3"),
+                ("*", "service name '*' may not hold character 0x2a"),
                 ("n" * 32, "service name '%s...' has 32 characters, more than 31"
                  % ("n" * 32)),
                 ("n" * 99, "service name '%s...' has 99 characters, more than 31"
@@ -265,8 +265,8 @@ def backends():
                 ("state", dict(state=255), "state 255 is not between 0 and 2"),
                 ("zone", dict(zone="z" * 32),
                  "zone '%s...' has 32 characters, more than 31" % ("z" * 32)),
-                ("zone", dict(zone="a b"), "zone 'a' may not hold character 0x20"),
-                ("zone", dict(zone="a\x7f"), "zone 'a' may not hold character 0x7f"),
+                ("zone", dict(zone="a b"), "zone 'a b' may not hold character 0x20"),
+                ("zone", dict(zone="a\x7f"), "zone 'a\\177' may not hold character 0x7f"),
                 ("deadline", dict(deadline=9), "deadline is only for state drain"),
                 ("deadline", dict(deadline=9, state=2),
                  "deadline is only for state drain"),
@@ -308,16 +308,16 @@ def backends():
 
 
 def limits():
-    text = "service 'big' would have more than 4194304 points"
+    text = "service 'big' would have %u points, more than 4194304"
     yield (NEW, service("big", ep=EP, points=4096, unit=1, slots=256), None)
     yield (B_NEW, service("big") + backend("198.51.100.1", weight=1025),
-           "ENOSPC", "", text)
+           "ENOSPC", "", text % (1025 * 4096))
     yield (B_NEW, service("big") + backend("198.51.100.1", weight=10000),
-           "ENOSPC", "", text)
+           "ENOSPC", "", text % (10000 * 4096))
     yield (B_NEW, service("big") + backend("198.51.100.1", weight=2) +
            backend("198.51.100.2", weight=0), None)
     yield (B_SET, service("big") + backend("198.51.100.2", weight=1023),
-           "ENOSPC", "", text)
+           "ENOSPC", "", text % (1025 * 4096))
     yield DEL, service("big"), None
 
 
@@ -401,6 +401,9 @@ def main():
         if expected == [None]:
             expected, before = ["0", "", ""], nl.snapshot()
         got = [reply.code, reply.where, reply.text]
+        # In 6.1 the end of a list carries a sentence, but no attribute.
+        if group == "dumps" and not reply.where:
+            expected[1] = ""
         if expected == ["0", "", ""]:
             got[2] = ""
         now = nl.snapshot()

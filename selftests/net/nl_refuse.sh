@@ -5,6 +5,7 @@
 # and the whole sentence; nothing changes by one. Cases C-007, C-036, C-061,
 # C-066, C-070, C-078, C-079, C-080.
 
+# shellcheck disable=SC2317,SC2119 # cases are called by name
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -86,18 +86,24 @@ transfer()
 	chs_conns "$id" reset
 }
 
+captured()
+{
+	(($(tcpdump -nr "$CHS_TMP/dump" 2> /dev/null | wc -l) > 40))
+}
+
 sums()
 {
 	local f=$1 dump
 
 	offload "$2" "$3" || chs_fail "the offload cannot be set"
-	chs_bg chs_in b1 tcpdump -i e0 -U -w "$CHS_TMP/dump" -Q in \
+	chs_bg chs_in b1 tcpdump -i e0 --immediate-mode -U -w "$CHS_TMP/dump" -Q in \
 		"port 80 or port 53"
 	dump=$CHS_PID
 	chs_busywait 10000 grep -q listening "$CHS_TMP/$dump.log" ||
 		chs_fail "tcpdump does not start"
 	transfer "$f" cl 20000
 	transfer "$f" lb 20000
+	chs_busywait 10000 captured || chs_fail "tcpdump sees nothing"
 	chs_kill "$dump"
 	chs_expect "checksum errors" "$(bad)" 0
 	# Where the last link has offload, a packet may still be without one.
