@@ -397,6 +397,20 @@ chs_topo_t1_addresses()
 	EOF
 }
 
+# chs_hold_hooks: for tests under whose traffic the module comes and goes. With
+# the first hook of a kind and with the last one the kernel patches itself, and
+# emulated CPUs may run into a half of that ("int3: 0000"). Hooks that stay, in a
+# namespace of their own, keep it from doing so.
+chs_hold_hooks()
+{
+	local hook
+
+	chs_setup_ns hold || return
+	for hook in prerouting input forward output postrouting; do
+		echo "add chain inet hold $hook { type filter hook $hook priority 0; }"
+	done | { echo "add table inet hold"; cat; } | chs_in hold nft -f -
+}
+
 # Traffic -------------------------------------------------------------------
 
 # chs_wait_listen NAME PROTO PORT: until somebody listens there.

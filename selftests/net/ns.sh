@@ -139,7 +139,7 @@ flows()
 	(($(tool "l$1" -j stats | jq '.[0].packets') > 20))
 }
 
-if ! pair 1 || ! pair 2; then
+if ! chs_hold_hooks || ! pair 1 || ! pair 2; then
 	exit 1
 fi
 chs_setup
