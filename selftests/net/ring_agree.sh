@@ -5,6 +5,7 @@
 # of nothing else: not of the order of commands, nor of what was there before.
 # Cases C-001 to C-006, C-008, C-009.
 
+# shellcheck disable=SC2317,SC2119 # cases are called by name
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -105,7 +106,9 @@ reloaded()
 	chs_cmd_ok chctl -b "$lines"
 	before=$(chctl ring digest)
 	chctl save > "$lines"
-	chs_unload && chs_load || chs_fail reload
+	if ! chs_unload || ! chs_load; then
+		chs_fail "unload and load"
+	fi
 	chs_cmd_ok chctl apply "$lines"
 	chs_expect digests "$(chctl ring digest)" "$before"
 	# A service of the same set under another key is another ring.
@@ -180,7 +183,7 @@ weight_moves()
 	dump '' w > "$CHS_TMP/base"
 	chs_cmd_ok chctl backend set w 10.0.0.4 weight 200
 	dump '' w > "$CHS_TMP/more"
-	read -r n bad < <(moved "$CHS_TMP/base" "$CHS_TMP/more" '' $one)
+	read -r n bad < <(moved "$CHS_TMP/base" "$CHS_TMP/more" '' "$one")
 	chs_expect "arcs that moved elsewhere, raised" "$bad" 0
 	# from 1/10 to 2/11: 1,340 of 16,384
 	chs_expect_range "arcs moved, raised" "$n" 900 1800
@@ -189,14 +192,14 @@ weight_moves()
 	cmp "$CHS_TMP/base" "$CHS_TMP/back" || chs_fail "going back is another ring"
 	chs_cmd_ok chctl backend set w 10.0.0.4 weight 50
 	dump '' w > "$CHS_TMP/less"
-	read -r n bad < <(moved "$CHS_TMP/base" "$CHS_TMP/less" $one '')
+	read -r n bad < <(moved "$CHS_TMP/base" "$CHS_TMP/less" "$one" '')
 	chs_expect "arcs that moved from elsewhere, lowered" "$bad" 0
 	# from 1/10 to 1/19: 776
 	chs_expect_range "arcs moved, lowered" "$n" 450 1200
 	chs_cmd_ok chctl backend set w 10.0.0.4 state drain
 	dump '' w > "$CHS_TMP/drained"
 	chs_expect "arcs of a drained one" "$(grep -c " $one\$" "$CHS_TMP/drained")" 0
-	read -r n bad < <(moved "$CHS_TMP/less" "$CHS_TMP/drained" $one '')
+	read -r n bad < <(moved "$CHS_TMP/less" "$CHS_TMP/drained" "$one" '')
 	chs_expect "arcs that moved from elsewhere, drained" "$bad" 0
 }
 
