@@ -231,6 +231,7 @@ few_entries()
 }
 
 chs_hold_hooks
+chs_hold_hooks || exit 1
 chs_setup
 chs_run "loaded once only" twice
 chs_run "unload with everything in use" in_use
