@@ -230,7 +230,6 @@ few_entries()
 	chs_in lb conntrack -L -p udp 2> /dev/null | wc -l | grep -qx '[0-9]'
 }
 
-chs_hold_hooks
 chs_hold_hooks || exit 1
 chs_setup
 chs_run "loaded once only" twice
