@@ -126,15 +126,13 @@ own()
 }
 
 # Two flows that would look alike after translation. Whichever is second gets
-# another source port; neither gets an error. Without early demultiplexing,
-# which goes by what is on the wire: the answers of the translated flow are,
-# there, the other socket's, and older kernels see to that for IPv4 only.
+# another source port; neither gets an error. On the wire the answers of the
+# translated flow are the other socket's, but each must get its own.
 clash()
 {
 	local proto=$1 port=$2 f=$3 source direct order
 
 	chs_cmd_ok chs_ctl backend drain "${proto}away$f" "$(chs_be "$f" 2)"
-	chs_in lb sysctl -qw net.ipv4.ip_early_demux=0
 	source=198.51.100.1 direct=$(chs_be "$f" 1)
 	[[ $f == 6 ]] && source=2001:db8:b::1
 	for order in 5000 5001; do
@@ -162,7 +160,6 @@ clash()
 			EOF
 		chs_expect "answers, order $order" "$CHS_OUT" "b1 b1 b1 b1 "
 	done
-	chs_in lb sysctl -qw net.ipv4.ip_early_demux=1
 	chs_cmd_ok chs_ctl backend set "${proto}away$f" "$(chs_be "$f" 2)" state up
 	chs_expect "translations that failed" \
 		"$(chs_stat "${proto}away$f" nat-failed)" 0
