@@ -83,7 +83,7 @@ def names():
                 ("a/b", "service name 'a/b' may not hold character 0x2f"),
                 ("a b", "service name 'a b' may not hold character 0x20"),
                 ("a\n", "service name 'a\\n' may not hold character 0xa"),
-                ("b\u00fc", "service name 'b\\303\\274' may not hold character 0xc3"),
+                ("b\u00fc", "service name 'b\u00fc' may not hold character 0xc3"),
                 ("*", "service name '*' may not hold character 0x2a"),
                 ("n" * 32, "service name '%s...' has 32 characters, more than 31"
                  % ("n" * 32)),
