@@ -153,7 +153,7 @@ static void release(struct chs_net *cn, unsigned int v6)
  * Return: 0 or what netfilter says, with the hooks as they were.
  */
 int chs_hook_require(struct chs_net *cn, const struct chs_table *table,
-		    struct chs_msg *msg)
+		     struct chs_msg *msg)
 {
 	unsigned int v6;
 	int err;

@@ -262,7 +262,7 @@ static bool translate(struct nf_conn *ct, const struct chs_backend *backend,
 }
 
 static unsigned int nat_choose(struct sk_buff *skb,
-			   const struct nf_hook_state *state)
+			       const struct nf_hook_state *state)
 {
 	const struct chs_service *svc;
 	enum ip_conntrack_info ctinfo;
@@ -350,7 +350,7 @@ static unsigned int guard_stray(struct sk_buff *skb,
 }
 
 static unsigned int nat_guard(struct sk_buff *skb,
-			  const struct nf_hook_state *state)
+			      const struct nf_hook_state *state)
 {
 	enum ip_conntrack_info ctinfo;
 	struct nf_conn *ct = nf_ct_get(skb, &ctinfo);

@@ -133,9 +133,9 @@ static void apply_setting(struct chs_backend *backend,
 				      set->delete);
 }
 
-static int for_each_endpoint(struct chs_request *req,
-			     int (*func)(struct chs_request *req,
-					 struct endpoint *end))
+static int walk_endpoints(struct chs_request *req,
+			  int (*func)(struct chs_request *req,
+				      struct endpoint *end))
 {
 	const struct nlattr *attr;
 	struct endpoint end;
@@ -270,7 +270,7 @@ static int backend_new_one(struct chs_request *req, struct endpoint *end)
 
 static int backend_new(struct chs_request *req)
 {
-	return for_each_endpoint(req, backend_new_one);
+	return walk_endpoints(req, backend_new_one);
 }
 
 int chsteer_nl_backend_new_doit(struct sk_buff *skb, struct genl_info *info)
@@ -381,7 +381,7 @@ static int backend_set_one(struct chs_request *req, struct endpoint *end)
 
 static int backend_set(struct chs_request *req)
 {
-	return for_each_endpoint(req, backend_set_one);
+	return walk_endpoints(req, backend_set_one);
 }
 
 int chsteer_nl_backend_set_doit(struct sk_buff *skb, struct genl_info *info)
@@ -402,7 +402,7 @@ static int backend_del_one(struct chs_request *req, struct endpoint *end)
 
 static int backend_del(struct chs_request *req)
 {
-	return for_each_endpoint(req, backend_del_one);
+	return walk_endpoints(req, backend_del_one);
 }
 
 int chsteer_nl_backend_del_doit(struct sk_buff *skb, struct genl_info *info)

@@ -35,7 +35,7 @@ struct chs_net {
 	struct chs_table __rcu *table;
 	struct net *net;
 
-	struct mutex lock;
+	struct mutex lock; /* protects what follows, and changes of @table */
 	struct list_head txns;
 	u32 next_txn;
 	struct list_head sweeps;
