@@ -10,8 +10,17 @@
 
 /**
  * enum chs_event - what may become of a packet besides being steered
- *
- * The drops come first, in the order of their netlink attributes.
+ * @CHS_DROP_NO_BACKEND: no backend can take the flow
+ * @CHS_DROP_UNTRACKED: conntrack was told not to track it
+ * @CHS_DROP_INVALID: conntrack finds it invalid
+ * @CHS_DROP_UNTRANSLATED: its connection is tracked without translation
+ * @CHS_DROP_CONNTRACK_FULL: conntrack's table has no room
+ * @CHS_DROP_NAT_FAILED: nf_nat found no translation
+ * @CHS_DROP_NR: number of the drops, which come first, in the order of their
+ *	netlink attributes
+ * @CHS_EVENT_PASSED: left to the host by on-empty pass
+ * @CHS_EVENT_ICMP_UNMATCHED: ICMP error about an unknown flow
+ * @CHS_EVENT_NR: number of all
  */
 enum chs_event {
 	CHS_DROP_NO_BACKEND,
@@ -21,9 +30,7 @@ enum chs_event {
 	CHS_DROP_CONNTRACK_FULL,
 	CHS_DROP_NAT_FAILED,
 	CHS_DROP_NR,
-	/** @CHS_EVENT_PASSED: left to the host by on-empty pass */
 	CHS_EVENT_PASSED = CHS_DROP_NR,
-	/** @CHS_EVENT_ICMP_UNMATCHED: ICMP error about an unknown flow */
 	CHS_EVENT_ICMP_UNMATCHED,
 	CHS_EVENT_NR
 };
