@@ -192,7 +192,8 @@ under_load()
 	for ((i = 0; i < 5; i++)); do
 		fill > /dev/null 2>&1
 		chs_busywait 10000 is_steering || chs_fail "round $i: nothing is steered"
-		chs_unload || { chs_fail "round $i: not unloaded"; break; }
+		# Who is reading a list has the module in use until its end.
+		chs_busywait 20000 chs_unload || { chs_fail "round $i: not unloaded"; break; }
 		chs_load || { chs_fail "round $i: not loaded"; break; }
 	done
 	for i in "${pids[@]}"; do
@@ -210,6 +211,7 @@ flows_end()
 {
 	chs_in lb sysctl -qw net.netfilter.nf_conntrack_udp_timeout=1 \
 		net.netfilter.nf_conntrack_udp_timeout_stream=1
+	chs_in lb chctl flush
 	fill || chs_fail "not configured"
 	chs_in cl bash -c "for i in {1..100}; do echo > /dev/udp/$CHS_VIP4/53; done" 2> /dev/null
 	chs_busywait 10000 is_steering || chs_fail "no traffic"
