@@ -5,7 +5,9 @@
  * Of one namespace and family, while it has a service in mode nat:
  *
  * ============  ======================  =====================================
- * full          before conntrack        counts what has no room in its table
+ * before        before conntrack        forgets a connection that has ended, for
+ *                                       a SYN; counts what has no room in the
+ *                                       table
  * choose        NAT_DST - 1, nf_nat's   first packet of a flow: picks a
  *               own list                backend and hands it to nf_nat
  * masquerade    NAT_SRC - 1, nf_nat's   first packet: translates the source
@@ -39,9 +41,9 @@
 }
 
 #define OPS_PLAIN(pf)							\
-	OPS(pf, chs_nat_full, NF_INET_PRE_ROUTING,			\
+	OPS(pf, chs_nat_before, NF_INET_PRE_ROUTING,			\
 	    NF_IP_PRI_CONNTRACK - 1),					\
-	OPS(pf, chs_nat_full, NF_INET_LOCAL_OUT,			\
+	OPS(pf, chs_nat_before, NF_INET_LOCAL_OUT,			\
 	    NF_IP_PRI_CONNTRACK - 1),					\
 	OPS(pf, chs_nat_guard, NF_INET_PRE_ROUTING,			\
 	    NF_IP_PRI_NAT_DST + 1),					\

@@ -26,6 +26,7 @@
 #include <net/netfilter/nf_conntrack_zones.h>
 #include <net/netfilter/nf_nat.h>
 #include <net/netfilter/nf_nat_masquerade.h>
+#include <net/ip.h>
 #include <net/tcp.h>
 
 static void addr_from_nf(union chs_addr *addr, const union nf_inet_addr *from,
@@ -111,11 +112,16 @@ static void tuple_to_nf(struct nf_conntrack_tuple *to,
 	to->dst.u.all = from->dport;
 }
 
-/* Conntrack lets a SYN through to a new entry once the old one has closed. */
-static bool is_reopened(const struct nf_conn *ct)
+/* Whether a SYN begins another connection: see nat_before(). */
+static bool has_ended(const struct nf_conn *ct)
 {
-	return nf_ct_protonum(ct) == IPPROTO_TCP &&
-	       READ_ONCE(ct->proto.tcp.state) >= TCP_CONNTRACK_TIME_WAIT;
+	u8 state;
+
+	if (nf_ct_protonum(ct) != IPPROTO_TCP)
+		return false;
+
+	state = READ_ONCE(ct->proto.tcp.state);
+	return state == TCP_CONNTRACK_TIME_WAIT || state == TCP_CONNTRACK_CLOSE;
 }
 
 /**
@@ -142,7 +148,7 @@ void chs_nat_lookup(struct net *net, const struct chs_tuple *tuple,
 
 	ct = nf_ct_tuplehash_to_ctrack(found);
 	if (NF_CT_DIRECTION(found) == IP_CT_DIR_ORIGINAL &&
-	    (ct->status & IPS_DST_NAT) && (established || !is_reopened(ct)))
+	    (ct->status & IPS_DST_NAT) && (established || !has_ended(ct)))
 		backend = chs_nat_backend(verdict->svc, ct, tuple->dport);
 	nf_ct_put(ct);
 
@@ -215,20 +221,69 @@ static bool has_room(struct net *net, const struct chs_tuple *tuple)
 	return true;
 }
 
-static unsigned int nat_full(struct sk_buff *skb, const struct nf_hook_state *state)
+/* Whether a packet opens a TCP connection: a look that every one can afford. */
+static bool is_syn(const struct sk_buff *skb, bool v6)
+{
+	const struct tcphdr *tcp;
+	struct tcphdr buf;
+	int off;
+
+	if (v6) {
+		if (ipv6_hdr(skb)->nexthdr != IPPROTO_TCP)
+			return false;
+		off = sizeof(struct ipv6hdr);
+	} else {
+		if (ip_hdr(skb)->protocol != IPPROTO_TCP)
+			return false;
+		off = ip_hdrlen(skb);
+	}
+
+	tcp = skb_header_pointer(skb, skb_network_offset(skb) + off,
+				 sizeof(buf), &buf);
+	return tcp && tcp->syn && !tcp->ack;
+}
+
+/*
+ * A SYN on a port whose connection has ended follows the ring. Conntrack sees
+ * to that in most cases, but not where a late packet came after a reset.
+ */
+static void forget_ended(struct net *net, const struct chs_tuple *tuple)
+{
+	struct nf_conntrack_tuple_hash *found;
+	struct nf_conntrack_tuple nf_tuple;
+	struct nf_conn *ct;
+
+	tuple_to_nf(&nf_tuple, tuple);
+	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &nf_tuple);
+	if (!found)
+		return;
+
+	ct = nf_ct_tuplehash_to_ctrack(found);
+	if (NF_CT_DIRECTION(found) == IP_CT_DIR_ORIGINAL && has_ended(ct))
+		nf_ct_kill(ct);
+	nf_ct_put(ct);
+}
+
+static unsigned int nat_before(struct sk_buff *skb,
+			       const struct nf_hook_state *state)
 {
 	unsigned int max = READ_ONCE(nf_conntrack_max);
 	const struct chs_service *svc;
 	struct chs_packet pkt;
+	bool full;
 
-	if (likely(!max || nf_conntrack_count(state->net) < max))
+	full = max && nf_conntrack_count(state->net) >= max;
+	if (likely(!full) && !is_syn(skb, is_v6(state)))
 		return NF_ACCEPT;
 
 	svc = service_of(skb, state, &pkt);
-	if (!svc || pkt.kind != CHS_PACKET_FLOW ||
-	    has_room(state->net, &pkt.tuple))
+	if (!svc || pkt.kind != CHS_PACKET_FLOW)
 		return NF_ACCEPT;
-	return refuse(skb, state, svc, CHS_DROP_CONNTRACK_FULL);
+	if (pkt.syn)
+		forget_ended(state->net, &pkt.tuple);
+	if (full && !has_room(state->net, &pkt.tuple))
+		return refuse(skb, state, svc, CHS_DROP_CONNTRACK_FULL);
+	return NF_ACCEPT;
 }
 
 static unsigned int no_backend(struct sk_buff *skb,
@@ -440,7 +495,7 @@ unsigned int chs_##name(void *priv, struct sk_buff *skb,		\
 	return verdict;							\
 }
 
-CHS_NAT_HOOK(nat_full)
+CHS_NAT_HOOK(nat_before)
 CHS_NAT_HOOK(nat_choose)
 CHS_NAT_HOOK(nat_guard)
 CHS_NAT_HOOK(nat_demux)

@@ -14,8 +14,8 @@ struct sk_buff;
 int chs_nat_init(void);
 void chs_nat_exit(void);
 
-unsigned int chs_nat_full(void *priv, struct sk_buff *skb,
-			  const struct nf_hook_state *state);
+unsigned int chs_nat_before(void *priv, struct sk_buff *skb,
+			    const struct nf_hook_state *state);
 unsigned int chs_nat_choose(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state);
 unsigned int chs_nat_guard(void *priv, struct sk_buff *skb,

@@ -6,8 +6,9 @@ usage: reuse.py ADDRESS PORT FIRST-SPORT SPORTS COUNT HOW
 
 Each asks a server of whoami.py who it is. HOW it ends: "server" closes first
 (so that the client may use the port again at once), "client" closes first (the
-port is in TIME_WAIT then), it is "reset", or "half=FIFO": the server closes, and
-the client only when something comes out of FIFO. Prints a line a connection,
+port is in TIME_WAIT then), it is "reset", it is reset and an ACK comes "late", or
+"half=FIFO": the server closes, and the client only when something comes out of
+FIFO. Prints a line a connection,
 
     SPORT BACKEND
 
@@ -37,10 +38,27 @@ def ask(sock, how):
     if theirs:
         while sock.recv(200):
             pass
-    elif how == "reset":
+    elif how in ("reset", "late"):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                         struct.pack("ii", 1, 0))
     return name
+
+
+def late_ack(family, ours, theirs):
+    """An ACK of a connection that is gone, as one that was held up."""
+    data = struct.pack("!HHLLBBHHH", ours[1], theirs[1], 1, 1, 5 << 4, 0x10,
+                       1000, 0, 0)
+    pseudo = (socket.inet_pton(family, ours[0]) +
+              socket.inet_pton(family, theirs[0]) +
+              struct.pack("!LL", len(data), socket.IPPROTO_TCP))
+    total = sum(struct.unpack("!%dH" % ((len(pseudo) + len(data)) // 2),
+                              pseudo + data))
+    total = (total & 0xffff) + (total >> 16)
+    total = ~((total & 0xffff) + (total >> 16)) & 0xffff
+    data = data[:16] + struct.pack("!H", total) + data[18:]
+    with socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_TCP) as sock:
+        sock.bind((ours[0], 0))
+        sock.sendto(data, (theirs[0], 0))
 
 
 def main():
@@ -57,7 +75,10 @@ def main():
             if how.startswith("half="):
                 with open(how[5:], encoding="ascii") as fifo:
                     fifo.readline()
+            ours = sock.getsockname()
             sock.close()
+            if how == "late":
+                late_ack(family, ours, (address, port))
         except OSError as e:
             print(sport, errno.errorcode.get(e.errno, e))
 

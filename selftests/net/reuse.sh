@@ -105,7 +105,8 @@ ends()
 # As long as it has not ended, though half closed, it stays where it is.
 half_closed()
 {
-	local f=$1 port=45000 pid
+	# The other family's socket at b1 is in TIME_WAIT for a minute.
+	local f=$1 port=4500$1 pid
 
 	chs_cmd_ok chs_ctl backend drain "web$f" "$(chs_be "$f" 2)" "$(chs_be "$f" 3)"
 	chs_bg reuse "$f" "$port" 1 1 "half=$CHS_TMP/go"
@@ -177,6 +178,8 @@ for f in 4 6; do
 		ends $f client 42100
 	chs_run "IPv$f: ended by a reset, the next one follows the ring" \
 		ends $f reset 42200
+	chs_run "IPv$f: a late packet after the reset, the next one follows the ring" \
+		ends $f late 42300
 	chs_run "IPv$f: forgotten, the next one follows the ring" forgotten $f
 	chs_run "IPv$f: half closed, it stays" half_closed $f
 done
