@@ -21,12 +21,13 @@ const struct nla_policy chsteer_backend_nl_policy[CHS_A_BACKEND_DELETE + 1] = {
 	[CHS_A_BACKEND_DELETE] = { .type = NLA_FLAG, },
 };
 
-const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_DPORT + 1] = {
+const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_VRF + 1] = {
 	[CHS_A_FLOW_PROTO] = { .type = NLA_U8, },
 	[CHS_A_FLOW_SADDR] = { .type = NLA_BINARY, },
 	[CHS_A_FLOW_DADDR] = { .type = NLA_BINARY, },
 	[CHS_A_FLOW_SPORT] = { .type = NLA_U16, },
 	[CHS_A_FLOW_DPORT] = { .type = NLA_U16, },
+	[CHS_A_FLOW_VRF] = { .type = NLA_NUL_STRING, },
 };
 
 const struct nla_policy chsteer_service_nl_policy[CHS_A_SERVICE_FORCED + 1] = {
@@ -121,6 +122,17 @@ const struct nla_policy chsteer_lookup_nl_policy[CHS_A_FLOW + 1] = {
 	[CHS_A_FLOW] = NLA_POLICY_NESTED(chsteer_flow_nl_policy),
 };
 
+/* CHS_CMD_FLOW_GET - do */
+const struct nla_policy chsteer_flow_get_nl_policy[CHS_A_FLOW + 1] = {
+	[CHS_A_SERVICE] = NLA_POLICY_NESTED(chsteer_service_nl_policy),
+	[CHS_A_FLOW] = NLA_POLICY_NESTED(chsteer_flow_nl_policy),
+};
+
+/* CHS_CMD_FLOW_FLUSH - do */
+const struct nla_policy chsteer_flow_flush_nl_policy[CHS_A_SERVICE + 1] = {
+	[CHS_A_SERVICE] = NLA_POLICY_NESTED(chsteer_service_nl_policy),
+};
+
 /* CHS_CMD_TXN_BEGIN - do */
 const struct nla_policy chsteer_txn_begin_nl_policy[CHS_A_FLAGS + 1] = {
 	[CHS_A_FLAGS] = { .type = NLA_U32, },
@@ -148,7 +160,7 @@ const struct nla_policy chsteer_info_get_nl_policy[CHS_A_FLAGS + 1] = {
 };
 
 /* Ops table for chsteer */
-const struct genl_ops chsteer_nl_ops[15] = {
+const struct genl_ops chsteer_nl_ops[17] = {
 	{
 		.cmd		= CHS_CMD_SERVICE_NEW,
 		.doit		= chsteer_nl_service_new_doit,
@@ -216,6 +228,21 @@ const struct genl_ops chsteer_nl_ops[15] = {
 		.doit		= chsteer_nl_lookup_doit,
 		.policy		= chsteer_lookup_nl_policy,
 		.maxattr	= CHS_A_FLOW,
+	},
+	{
+		.cmd		= CHS_CMD_FLOW_GET,
+		.doit		= chsteer_nl_flow_get_doit,
+		.dumpit		= chsteer_nl_flow_get_dumpit,
+		.policy		= chsteer_flow_get_nl_policy,
+		.maxattr	= CHS_A_FLOW,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= CHS_CMD_FLOW_FLUSH,
+		.doit		= chsteer_nl_flow_flush_doit,
+		.policy		= chsteer_flow_flush_nl_policy,
+		.maxattr	= CHS_A_SERVICE,
+		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd		= CHS_CMD_TXN_BEGIN,

@@ -13,7 +13,7 @@
 
 /* Common nested types */
 extern const struct nla_policy chsteer_backend_nl_policy[CHS_A_BACKEND_DELETE + 1];
-extern const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_DPORT + 1];
+extern const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_VRF + 1];
 extern const struct nla_policy chsteer_service_nl_policy[CHS_A_SERVICE_FORCED + 1];
 
 extern const struct nla_policy chsteer_service_new_nl_policy[CHS_A_SERVICE + 1];
@@ -36,6 +36,10 @@ extern const struct nla_policy chsteer_ring_get_nl_policy[CHS_A_ARC + 1];
 
 extern const struct nla_policy chsteer_lookup_nl_policy[CHS_A_FLOW + 1];
 
+extern const struct nla_policy chsteer_flow_get_nl_policy[CHS_A_FLOW + 1];
+
+extern const struct nla_policy chsteer_flow_flush_nl_policy[CHS_A_SERVICE + 1];
+
 extern const struct nla_policy chsteer_txn_begin_nl_policy[CHS_A_FLAGS + 1];
 
 extern const struct nla_policy chsteer_txn_commit_nl_policy[CHS_A_FLAGS + 1];
@@ -47,7 +51,7 @@ extern const struct nla_policy chsteer_flush_nl_policy[CHS_A_TXN + 1];
 extern const struct nla_policy chsteer_info_get_nl_policy[CHS_A_FLAGS + 1];
 
 /* Ops table for chsteer */
-extern const struct genl_ops chsteer_nl_ops[15];
+extern const struct genl_ops chsteer_nl_ops[17];
 
 int chsteer_nl_service_new_doit(struct sk_buff *skb, struct genl_info *info);
 int chsteer_nl_service_set_doit(struct sk_buff *skb, struct genl_info *info);
@@ -63,6 +67,10 @@ int chsteer_nl_backend_get_dumpit(struct sk_buff *skb,
 				  struct netlink_callback *cb);
 int chsteer_nl_ring_get_doit(struct sk_buff *skb, struct genl_info *info);
 int chsteer_nl_lookup_doit(struct sk_buff *skb, struct genl_info *info);
+int chsteer_nl_flow_get_doit(struct sk_buff *skb, struct genl_info *info);
+int chsteer_nl_flow_get_dumpit(struct sk_buff *skb,
+			       struct netlink_callback *cb);
+int chsteer_nl_flow_flush_doit(struct sk_buff *skb, struct genl_info *info);
 int chsteer_nl_txn_begin_doit(struct sk_buff *skb, struct genl_info *info);
 int chsteer_nl_txn_commit_doit(struct sk_buff *skb, struct genl_info *info);
 int chsteer_nl_txn_abort_doit(struct sk_buff *skb, struct genl_info *info);

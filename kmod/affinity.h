@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which backend a packet goes to, and what of its flow is to be remembered.
+ *
+ * Pure: shared, unchanged, by the module and the model test. Nothing here knows
+ * of packets, locks, clocks or memory: the caller says how things stand, and is
+ * told where the packet goes and what to remember.
+ */
+#ifndef CHS_AFFINITY_H
+#define CHS_AFFINITY_H
+
+#include <linux/chsteer.h>
+#include <linux/types.h>
+
+#include "ring.h"
+
+/* A packet that confirms a TCP SYN is within so many bytes behind it. */
+#define CHS_AFFINITY_SEQ	65536
+
+/**
+ * enum chs_arc_state - what an arc asks of a packet
+ * @CHS_ARC_SETTLED: nothing; it goes to the owner
+ * @CHS_ARC_OPEN: the arc has a living former owner
+ * @CHS_ARC_CLOSING: it has none any more, but flows are remembered in it
+ */
+enum chs_arc_state {
+	CHS_ARC_SETTLED,
+	CHS_ARC_OPEN,
+	CHS_ARC_CLOSING,
+};
+
+/**
+ * enum chs_health - what may be expected of a backend
+ * @CHS_HEALTH_DEAD: nothing: it is down, gone, or its drain deadline has passed
+ * @CHS_HEALTH_DRAINING: it keeps its flows, but gets no new ones
+ * @CHS_HEALTH_UP: both
+ */
+enum chs_health {
+	CHS_HEALTH_DEAD,
+	CHS_HEALTH_DRAINING,
+	CHS_HEALTH_UP,
+};
+
+/**
+ * struct chs_arc - how things stand with a packet's arc
+ * @state: enum chs_arc_state
+ * @in_window: the window of an open arc has not passed; if it has, @former is
+ *	kept only because it drains
+ * @owner: backend that owns it, or CHS_RING_NONE
+ * @former: living backend that owned it, if open
+ */
+struct chs_arc {
+	__u8 state;
+	bool in_window;
+	__u16 owner;
+	__u16 former;
+};
+
+/**
+ * struct chs_pin - what is remembered of a packet's flow
+ * @backend: where it goes, or CHS_RING_NONE if that backend is dead
+ * @previous: of an unconfirmed flow: where it went before; CHS_RING_NONE if
+ *	nowhere, or if that backend is dead
+ * @unconfirmed: only a SYN has been seen, which may be forged
+ * @ended: a FIN or RST was the last that was seen
+ * @expired: it has been idle for too long
+ */
+struct chs_pin {
+	__u16 backend;
+	__u16 previous;
+	bool unconfirmed;
+	bool ended;
+	bool expired;
+};
+
+/**
+ * enum chs_role - what a packet is to its flow
+ * @CHS_ROLE_SYN: it asks for a new one: TCP SYN, SCTP INIT
+ * @CHS_ROLE_DATA: it belongs to one already running
+ * @CHS_ROLE_END: so it does, and ends it
+ * @CHS_ROLE_ANY: it may be either: UDP
+ * @CHS_ROLE_ERROR: an ICMP error about one, which is no sign of life
+ */
+enum chs_role {
+	CHS_ROLE_SYN,
+	CHS_ROLE_DATA,
+	CHS_ROLE_END,
+	CHS_ROLE_ANY,
+	CHS_ROLE_ERROR,
+};
+
+/**
+ * enum chs_pin_action - what becomes of the memory of a flow
+ * @CHS_PIN_NONE: it stays as it is
+ * @CHS_PIN_FORGET: there is none any more
+ * @CHS_PIN_CREATE: a new one, in the place of any that there is
+ * @CHS_PIN_TOUCH: a packet was seen
+ * @CHS_PIN_CONFIRM: as TOUCH; the flow is confirmed
+ * @CHS_PIN_REVERT: as TOUCH; the flow is confirmed, to its previous backend
+ */
+enum chs_pin_action {
+	CHS_PIN_NONE,
+	CHS_PIN_FORGET,
+	CHS_PIN_CREATE,
+	CHS_PIN_TOUCH,
+	CHS_PIN_CONFIRM,
+	CHS_PIN_REVERT,
+};
+
+/**
+ * struct chs_choice - where a packet goes and what is to be remembered
+ * @backend: where it goes, or CHS_RING_NONE if nowhere
+ * @fallback: where it goes instead if CREATE fails
+ * @previous: of what is created: see struct chs_pin
+ * @reason: enum chsteer_reason
+ * @action: enum chs_pin_action
+ * @unconfirmed: of what is created: see struct chs_pin
+ * @ended: of what is created or touched
+ */
+struct chs_choice {
+	__u16 backend;
+	__u16 fallback;
+	__u16 previous;
+	__u8 reason;
+	__u8 action;
+	bool unconfirmed;
+	bool ended;
+};
+
+void chs_affinity_choose(enum chsteer_affinity affinity,
+			 const struct chs_arc *arc, const struct chs_pin *pin,
+			 enum chs_role role, bool in_sequence,
+			 struct chs_choice *choice);
+
+/**
+ * struct chs_heritage - what an arc remembers
+ * @former: living backend that owned it before, or CHS_RING_NONE
+ * @since: when that backend last lost it, in seconds
+ */
+struct chs_heritage {
+	__u16 former;
+	__u32 since;
+};
+
+bool chs_affinity_over(const struct chs_heritage *arc, enum chs_health former,
+		       __u32 now, __u32 window);
+void chs_affinity_shift(struct chs_heritage *arc, enum chs_health former,
+			bool freed, __u16 from, enum chs_health from_health,
+			__u16 to, __u32 now, __u32 window);
+
+#endif /* CHS_AFFINITY_H */
