@@ -2,8 +2,8 @@
 /* Backends: one entry of a service's array, in the order of identities. */
 #include "backend.h"
 
+#include "endpoint.h"
 #include "service.h"
-#include "stats.h"
 
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -46,6 +46,29 @@ struct chs_backend *chs_backend_find(const struct chs_service *svc,
 }
 
 /**
+ * chs_backend_index() - where a backend is in a version of its service
+ * @svc: the version
+ * @member: the backend
+ *
+ * Context: under RCU, or with the namespace's lock held.
+ * Return: its index, or CHS_RING_NONE if it is not there: one that was deleted
+ * and added again is another.
+ */
+u16 chs_backend_index(const struct chs_service *svc,
+		      const struct chs_member *member)
+{
+	u32 at = READ_ONCE(member->index);
+
+	if (likely(at < svc->n_backends &&
+		   svc->backends[at].member == member))
+		return at;
+
+	at = lower_bound(svc, &member->id);
+	return at < svc->n_backends && svc->backends[at].member == member ?
+	       at : CHS_RING_NONE;
+}
+
+/**
  * chs_backend_find_reached() - backend that a translated packet has reached
  * @svc: service
  * @addr: address that the packet was translated to
@@ -85,15 +108,15 @@ int chs_backend_add(struct chs_service *svc, const struct chs_ring_id *id,
 		    struct chs_backend **backend)
 {
 	u32 at = lower_bound(svc, id);
-	struct chs_stats *stats;
+	struct chs_member *member;
 	int err;
 
 	err = chs_service_reserve(svc, svc->n_backends + 1);
 	if (err)
 		return err;
 
-	stats = chs_stats_alloc(false);
-	if (!stats)
+	member = chs_member_alloc(id);
+	if (!member)
 		return -ENOMEM;
 
 	memmove(&svc->backends[at + 1], &svc->backends[at],
@@ -104,10 +127,24 @@ int chs_backend_add(struct chs_service *svc, const struct chs_ring_id *id,
 		.state = CHS_STATE_UP,
 		.weight = svc->conf.unit,
 		.since = ktime_get_real_seconds(),
-		.stats = stats,
+		.stats = member->stats,
+		.member = member,
 	};
 	*backend = &svc->backends[at];
 	return 0;
+}
+
+/**
+ * chs_backend_release() - let go of what an entry holds
+ * @svc: its service
+ * @backend: an entry that is no longer used
+ *
+ * Context: process; may sleep.
+ */
+void chs_backend_release(struct chs_service *svc, struct chs_backend *backend)
+{
+	chs_endpoint_put(svc->cn, backend->endpoint);
+	chs_member_put(backend->member);
 }
 
 /**
@@ -121,7 +158,7 @@ void chs_backend_del(struct chs_service *svc, struct chs_backend *backend)
 {
 	u32 at = backend - svc->backends;
 
-	chs_stats_put(backend->stats);
+	chs_backend_release(svc, backend);
 	svc->n_backends--;
 	memmove(backend, backend + 1,
 		(svc->n_backends - at) * sizeof(*backend));

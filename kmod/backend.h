@@ -7,8 +7,11 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
+#include "affinity.h"
+#include "member.h"
 #include "ring.h"
 
+struct chs_endpoint;
 struct chs_service;
 struct chs_stats;
 
@@ -28,7 +31,10 @@ struct chs_stats;
  * @deadline: seconds asked for, 0 for none
  * @expires: when the deadline passes, monotonic seconds; 0 once it has
  * @since: when it took @state, seconds since 1970
- * @stats: counters, shared by all versions
+ * @stats: @member's
+ * @member: what all versions share
+ * @endpoint: where its packets go; NULL in mode nat, and until a version is
+ *	built
  * @zone: label
  */
 struct chs_backend {
@@ -42,6 +48,8 @@ struct chs_backend {
 	time64_t expires;
 	time64_t since;
 	struct chs_stats *stats;
+	struct chs_member *member;
+	struct chs_endpoint *endpoint;
 	char zone[CHS_ZONE_LEN];
 };
 
@@ -69,13 +77,32 @@ static inline u32 chs_backend_share(const struct chs_backend *backend)
 	return backend->state == CHS_STATE_UP ? backend->weight : 0;
 }
 
+/**
+ * chs_backend_health() - what a backend may be given
+ * @backend: backend
+ *
+ * Context: any.
+ * Return: its health; one that weighs nothing drains.
+ */
+static inline enum chs_health
+chs_backend_health(const struct chs_backend *backend)
+{
+	if (!chs_backend_alive(backend))
+		return CHS_HEALTH_DEAD;
+	return chs_backend_share(backend) ? CHS_HEALTH_UP :
+					    CHS_HEALTH_DRAINING;
+}
+
 struct chs_backend *chs_backend_find(const struct chs_service *svc,
 				     const struct chs_ring_id *id);
+u16 chs_backend_index(const struct chs_service *svc,
+		      const struct chs_member *member);
 struct chs_backend *chs_backend_find_reached(const struct chs_service *svc,
 					     const union chs_addr *addr,
 					     __be16 port, __be16 dport);
 int chs_backend_add(struct chs_service *svc, const struct chs_ring_id *id,
 		    struct chs_backend **backend);
+void chs_backend_release(struct chs_service *svc, struct chs_backend *backend);
 void chs_backend_del(struct chs_service *svc, struct chs_backend *backend);
 void chs_backend_set_state(struct chs_backend *backend, u8 state,
 			   u32 deadline, bool delete);

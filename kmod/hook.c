@@ -18,11 +18,18 @@
  *                                       socket that is not theirs
  * ============  ======================  =====================================
  *
- * and conntrack itself. Without such a service nothing is registered, and a
- * packet pays nothing.
+ * and conntrack itself; and while it has a service in a direct mode:
+ *
+ * ============  ======================  =====================================
+ * direct        after raw, before       every packet: takes it, if it is for
+ *               conntrack               such a service
+ * ============  ======================  =====================================
+ *
+ * Without such services nothing is registered, and a packet pays nothing.
  */
 #include "hook.h"
 
+#include "direct.h"
 #include "msg.h"
 #include "nat.h"
 #include "netns.h"
@@ -52,6 +59,12 @@
 	OPS(pf, chs_nat_demux, NF_INET_LOCAL_IN,			\
 	    NF_IP_PRI_NAT_SRC + 1)
 
+#define OPS_DIRECT(pf)							\
+	OPS(pf, chs_direct, NF_INET_PRE_ROUTING,			\
+	    NF_IP_PRI_CONNTRACK - 2),					\
+	OPS(pf, chs_direct, NF_INET_LOCAL_OUT,				\
+	    NF_IP_PRI_CONNTRACK - 2)
+
 /* Ahead of nftables' and iptables' own translations of the same packet. */
 #define OPS_NAT(pf)							\
 	OPS(pf, chs_nat_choose, NF_INET_PRE_ROUTING,			\
@@ -62,30 +75,33 @@
 	    NF_IP_PRI_NAT_SRC - 1)
 
 /**
- * struct nat_family - the hooks of one family
+ * struct family - the hooks of one family
  * @pf: NFPROTO_*
  * @add: nf_nat's function that adds to its list
  * @del: and that removes
- * @plain: hooks of netfilter's own
- * @nat: hooks in nf_nat's list
+ * @plain: mode nat: hooks of netfilter's own
+ * @nat: mode nat: hooks in nf_nat's list
+ * @direct: direct modes
  *
  * The priorities of IPv4 and IPv6 are the same numbers.
  */
-struct nat_family {
+struct family {
 	u8 pf;
 	int (*add)(struct net *net, const struct nf_hook_ops *ops);
 	void (*del)(struct net *net, const struct nf_hook_ops *ops);
 	struct nf_hook_ops plain[5];
 	struct nf_hook_ops nat[3];
+	struct nf_hook_ops direct[2];
 };
 
-static const struct nat_family families[2] = {
+static const struct family families[2] = {
 	{
 		.pf = NFPROTO_IPV4,
 		.add = nf_nat_ipv4_register_fn,
 		.del = nf_nat_ipv4_unregister_fn,
 		.plain = { OPS_PLAIN(NFPROTO_IPV4) },
 		.nat = { OPS_NAT(NFPROTO_IPV4) },
+		.direct = { OPS_DIRECT(NFPROTO_IPV4) },
 	},
 	{
 		.pf = NFPROTO_IPV6,
@@ -93,6 +109,7 @@ static const struct nat_family families[2] = {
 		.del = nf_nat_ipv6_unregister_fn,
 		.plain = { OPS_PLAIN(NFPROTO_IPV6) },
 		.nat = { OPS_NAT(NFPROTO_IPV6) },
+		.direct = { OPS_DIRECT(NFPROTO_IPV6) },
 	},
 };
 
@@ -100,14 +117,14 @@ static_assert((int)NF_IP_PRI_CONNTRACK == (int)NF_IP6_PRI_CONNTRACK &&
 	      (int)NF_IP_PRI_NAT_DST == (int)NF_IP6_PRI_NAT_DST &&
 	      (int)NF_IP_PRI_NAT_SRC == (int)NF_IP6_PRI_NAT_SRC);
 
-static void unhook(struct net *net, const struct nat_family *family,
-		   unsigned int n_nat)
+static void nat_unhook(struct net *net, const struct family *family,
+		       unsigned int n_nat)
 {
 	while (n_nat)
 		family->del(net, &family->nat[--n_nat]);
 }
 
-static int hook(struct net *net, const struct nat_family *family)
+static int nat_hook(struct net *net, const struct family *family)
 {
 	unsigned int i;
 	int err;
@@ -129,20 +146,59 @@ static int hook(struct net *net, const struct nat_family *family)
 	return 0;
 
 err_nat:
-	unhook(net, family, i);
+	nat_unhook(net, family, i);
 	nf_ct_netns_put(net, family->pf);
 	return err;
 }
 
-static void release(struct chs_net *cn, unsigned int v6)
+static void nat_release(struct chs_net *cn, unsigned int v6)
 {
-	const struct nat_family *family = &families[v6];
+	const struct family *family = &families[v6];
 
+	if (!cn->nat_hooked[v6])
+		return;
 	nf_unregister_net_hooks(cn->net, family->plain,
 				ARRAY_SIZE(family->plain));
-	unhook(cn->net, family, ARRAY_SIZE(family->nat));
+	nat_unhook(cn->net, family, ARRAY_SIZE(family->nat));
 	nf_ct_netns_put(cn->net, family->pf);
-	cn->hooked[v6] = false;
+	cn->nat_hooked[v6] = false;
+}
+
+static void direct_release(struct chs_net *cn, unsigned int v6)
+{
+	const struct family *family = &families[v6];
+
+	if (!cn->direct_hooked[v6])
+		return;
+	nf_unregister_net_hooks(cn->net, family->direct,
+				ARRAY_SIZE(family->direct));
+	cn->direct_hooked[v6] = false;
+}
+
+static int require(struct chs_net *cn, const struct chs_table *table,
+		   unsigned int v6, struct chs_msg *msg)
+{
+	const struct family *family = &families[v6];
+	int err;
+
+	if (table->n_nat[v6] && !cn->nat_hooked[v6]) {
+		err = nat_hook(cn->net, family);
+		if (err)
+			return chs_msg_fail(msg, err, NULL,
+					    "mode nat: connection tracking or NAT of IPv%c cannot be had: error %d",
+					    v6 ? '6' : '4', err);
+		cn->nat_hooked[v6] = true;
+	}
+	if (table->n_direct[v6] && !cn->direct_hooked[v6]) {
+		err = nf_register_net_hooks(cn->net, family->direct,
+					    ARRAY_SIZE(family->direct));
+		if (err)
+			return chs_msg_fail(msg, err, NULL,
+					    "hooks of IPv%c cannot be had: error %d",
+					    v6 ? '6' : '4', err);
+		cn->direct_hooked[v6] = true;
+	}
+	return 0;
 }
 
 /**
@@ -161,16 +217,11 @@ int chs_hook_require(struct chs_net *cn, const struct chs_table *table,
 	int err;
 
 	for (v6 = 0; v6 < 2; v6++) {
-		if (!table->n_nat[v6] || cn->hooked[v6])
-			continue;
-		err = hook(cn->net, &families[v6]);
+		err = require(cn, table, v6, msg);
 		if (err) {
 			chs_hook_relax(cn);
-			return chs_msg_fail(msg, err, NULL,
-					    "mode nat: connection tracking or NAT of IPv%c cannot be had: error %d",
-					    v6 ? '6' : '4', err);
+			return err;
 		}
-		cn->hooked[v6] = true;
 	}
 	return 0;
 }
@@ -187,8 +238,10 @@ void chs_hook_relax(struct chs_net *cn)
 	unsigned int v6;
 
 	for (v6 = 0; v6 < 2; v6++) {
-		if (cn->hooked[v6] && !table->n_nat[v6])
-			release(cn, v6);
+		if (!table->n_nat[v6])
+			nat_release(cn, v6);
+		if (!table->n_direct[v6])
+			direct_release(cn, v6);
 	}
 }
 
@@ -206,7 +259,7 @@ void chs_hook_release(struct chs_net *cn)
 	unsigned int v6;
 
 	for (v6 = 0; v6 < 2; v6++) {
-		if (cn->hooked[v6])
-			release(cn, v6);
+		nat_release(cn, v6);
+		direct_release(cn, v6);
 	}
 }

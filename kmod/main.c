@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Load and unload, and the life of a network namespace. */
 #include "deadline.h"
+#include "endpoint.h"
+#include "flow.h"
 #include "hook.h"
 #include "nat.h"
 #include "netlink.h"
 #include "netns.h"
 #include "ring.h"
+#include "settle.h"
 #include "sweep.h"
 #include "txn.h"
 #include "version.h"
+#include "vrf.h"
 
 #include <linux/module.h>
 #include <net/genetlink.h>
@@ -20,10 +24,16 @@ static int __net_init net_init(struct net *net)
 {
 	struct chs_net *cn = chs_net(net);
 	struct chs_table *table;
+	int err;
 
 	table = chs_table_clone(NULL);
 	if (!table)
 		return -ENOMEM;
+	err = chs_endpoint_table_init(cn);
+	if (err) {
+		chs_table_free(table);
+		return err;
+	}
 
 	cn->net = net;
 	mutex_init(&cn->lock);
@@ -31,25 +41,29 @@ static int __net_init net_init(struct net *net)
 	INIT_LIST_HEAD(&cn->sweeps);
 	INIT_DELAYED_WORK(&cn->sweep_work, chs_sweep_work);
 	INIT_DELAYED_WORK(&cn->deadline_work, chs_deadline_work);
+	INIT_DELAYED_WORK(&cn->settle_work, chs_settle_work);
+	INIT_WORK(&cn->vrf_work, chs_vrf_work);
 	RCU_INIT_POINTER(cn->table, table);
 	return 0;
 }
 
-/* The core waits for a grace period between this and net_exit(). */
+/* The core waits for a grace period between this and net_exit_batch(). */
 static void __net_exit net_pre_exit(struct net *net)
 {
 	struct chs_net *cn = chs_net(net);
 
-	/* First of all: a deadline's transaction would ask for the hooks anew. */
+	/* First of all: their transactions would ask for the hooks anew. */
+	cancel_work_sync(&cn->vrf_work);
 	cancel_delayed_work_sync(&cn->deadline_work);
 	cancel_delayed_work_sync(&cn->sweep_work);
+	cancel_delayed_work_sync(&cn->settle_work);
 
 	mutex_lock(&cn->lock);
 	chs_hook_release(cn);
 	mutex_unlock(&cn->lock);
 }
 
-static void __net_exit net_exit(struct net *net)
+static void __net_exit net_clear(struct net *net)
 {
 	struct chs_net *cn = chs_net(net);
 	struct chs_service *svc;
@@ -69,10 +83,23 @@ static void __net_exit net_exit(struct net *net)
 	mutex_destroy(&cn->lock);
 }
 
+/* Versions on their way to be freed hold routes, which must go before here. */
+static void __net_exit net_exit_batch(struct list_head *nets)
+{
+	struct net *net;
+
+	rcu_barrier();
+	flush_workqueue(chs_workqueue);
+	list_for_each_entry(net, nets, exit_list) {
+		net_clear(net);
+		chs_endpoint_table_exit(chs_net(net));
+	}
+}
+
 static struct pernet_operations net_ops = {
 	.init = net_init,
 	.pre_exit = net_pre_exit,
-	.exit = net_exit,
+	.exit_batch = net_exit_batch,
 	.id = &chs_net_id,
 	.size = sizeof(struct chs_net),
 };
@@ -97,25 +124,38 @@ static int __init chsteer_init(void)
 	if (!chs_workqueue)
 		return -ENOMEM;
 
-	err = chs_nat_init();
+	err = chs_flow_init();
 	if (err)
 		goto err_workqueue;
+
+	err = chs_nat_init();
+	if (err)
+		goto err_flow;
 
 	err = register_pernet_subsys(&net_ops);
 	if (err)
 		goto err_nat;
 
-	err = chs_netlink_init();
+	err = chs_vrf_init();
 	if (err)
 		goto err_pernet;
+
+	err = chs_netlink_init();
+	if (err)
+		goto err_vrf;
 
 	pr_info("version %s, ring version %u\n", CHS_VERSION, CHS_RING_VERSION);
 	return 0;
 
+err_vrf:
+	chs_vrf_exit();
 err_pernet:
 	unregister_pernet_subsys(&net_ops);
 err_nat:
 	chs_nat_exit();
+err_flow:
+	rcu_barrier();
+	chs_flow_exit();
 err_workqueue:
 	destroy_workqueue(chs_workqueue);
 	return err;
@@ -124,11 +164,15 @@ err_workqueue:
 static void __exit chsteer_exit(void)
 {
 	chs_netlink_exit();
+	chs_vrf_exit();
 	unregister_pernet_subsys(&net_ops);
 	chs_nat_exit();
 	/* Retired versions: first their grace periods, then their frees. */
 	rcu_barrier();
 	destroy_workqueue(chs_workqueue);
+	/* And then the flows that they let go of. */
+	rcu_barrier();
+	chs_flow_exit();
 	pr_info("unloaded\n");
 }
 

@@ -6,9 +6,6 @@
  * so the choice is made once a flow and conntrack does the rest. "choose" goes
  * by the addresses in the packet, not in its conntrack entry: the hook is
  * entered again for resets that answer a packet and share its entry.
- *
- * At LOCAL_OUT a refused packet is freed and reported stolen, because NF_DROP
- * would come back to the sender's sendto() as EPERM.
  */
 #include "nat.h"
 
@@ -158,18 +155,6 @@ void chs_nat_lookup(struct net *net, const struct chs_tuple *tuple,
 	}
 }
 
-static unsigned int refuse(struct sk_buff *skb,
-			   const struct nf_hook_state *state,
-			   const struct chs_service *svc, enum chs_event reason)
-{
-	chs_stats_event(svc->stats, reason);
-	if (state->hook != NF_INET_LOCAL_OUT)
-		return NF_DROP;
-
-	kfree_skb(skb);
-	return NF_STOLEN;
-}
-
 static const struct chs_table *table_of(const struct nf_hook_state *state)
 {
 	return rcu_dereference(chs_net(state->net)->table);
@@ -189,7 +174,7 @@ static const struct chs_service *service_of(const struct sk_buff *skb,
 	if (pkt->kind != CHS_PACKET_FLOW && pkt->kind != CHS_PACKET_ICMP_ERROR)
 		return NULL;
 
-	svc = chs_steer_service(table_of(state), &pkt->tuple);
+	svc = chs_steer_service(table_of(state), &pkt->tuple, 0);
 	return svc && svc->mode == CHS_MODE_NAT ? svc : NULL;
 }
 
@@ -282,23 +267,8 @@ static unsigned int nat_before(struct sk_buff *skb,
 	if (pkt.syn)
 		forget_ended(state->net, &pkt.tuple);
 	if (full && !has_room(state->net, &pkt.tuple))
-		return refuse(skb, state, svc, CHS_DROP_CONNTRACK_FULL);
+		return chs_refuse(skb, state, svc, CHS_DROP_CONNTRACK_FULL);
 	return NF_ACCEPT;
-}
-
-static unsigned int no_backend(struct sk_buff *skb,
-			       const struct nf_hook_state *state,
-			       const struct chs_service *svc)
-{
-	switch (svc->on_empty) {
-	case CHS_ON_EMPTY_PASS:
-		return NF_ACCEPT;
-	case CHS_ON_EMPTY_REJECT:
-		chs_reject(skb, state, svc->proto);
-		fallthrough;
-	default:
-		return refuse(skb, state, svc, CHS_DROP_NO_BACKEND);
-	}
 }
 
 static bool translate(struct nf_conn *ct, const struct chs_backend *backend,
@@ -331,11 +301,11 @@ static unsigned int nat_choose(struct sk_buff *skb,
 
 	chs_steer_ring(svc, &pkt.tuple, &verdict);
 	if (!verdict.backend)
-		return no_backend(skb, state, svc);
+		return chs_refuse_empty(skb, state, svc);
 
 	ct = nf_ct_get(skb, &ctinfo);
 	if (!translate(ct, verdict.backend, pkt.tuple.dport))
-		return refuse(skb, state, svc, CHS_DROP_NAT_FAILED);
+		return chs_refuse(skb, state, svc, CHS_DROP_NAT_FAILED);
 
 	/*
 	 * A flow may come to this host in its middle, or see its replies go
@@ -361,7 +331,7 @@ static unsigned int guard_known(struct sk_buff *skb,
 	if (!chs_nat_tuple(ct, &tuple))
 		return NF_ACCEPT;
 
-	svc = chs_steer_service(table_of(state), &tuple);
+	svc = chs_steer_service(table_of(state), &tuple, 0);
 	if (!svc || svc->mode != CHS_MODE_NAT)
 		return NF_ACCEPT;
 
@@ -398,10 +368,10 @@ static unsigned int guard_stray(struct sk_buff *skb,
 		return NF_ACCEPT;
 	}
 	if (ct)
-		return refuse(skb, state, svc, CHS_DROP_UNTRANSLATED);
+		return chs_refuse(skb, state, svc, CHS_DROP_UNTRANSLATED);
 	if (ctinfo == IP_CT_UNTRACKED)
-		return refuse(skb, state, svc, CHS_DROP_UNTRACKED);
-	return refuse(skb, state, svc, CHS_DROP_INVALID);
+		return chs_refuse(skb, state, svc, CHS_DROP_UNTRACKED);
+	return chs_refuse(skb, state, svc, CHS_DROP_INVALID);
 }
 
 static unsigned int nat_guard(struct sk_buff *skb,
@@ -451,7 +421,7 @@ static bool wants_masquerade(const struct nf_hook_state *state,
 	if (!(ct->status & IPS_DST_NAT) || !chs_nat_tuple(ct, &tuple))
 		return false;
 
-	svc = chs_steer_service(table_of(state), &tuple);
+	svc = chs_steer_service(table_of(state), &tuple, 0);
 	return svc && svc->mode == CHS_MODE_NAT && svc->masquerade &&
 	       chs_nat_backend(svc, ct, tuple.dport);
 }

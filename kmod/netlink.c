@@ -82,6 +82,56 @@ void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 }
 
 /**
+ * chs_nl_dump_filter() - the one service that a dump is limited to
+ * @cb: the dump
+ * @table: services in force
+ * @refused: attribute of a single object, which no dump takes
+ * @why: sentence for that
+ * @svc: where the service goes; NULL for all
+ *
+ * Context: process, under RCU.
+ * Return: 0, -EINVAL or -ENOENT, with the reason in the dump's extended ack.
+ */
+int chs_nl_dump_filter(struct netlink_callback *cb,
+		       const struct chs_table *table, int refused,
+		       const char *why, const struct chs_service **svc)
+{
+	const struct nlattr *attr = genl_dump_attrs(cb)[CHS_A_SERVICE];
+	struct nlattr *tb[CHS_A_SERVICE_MAX + 1];
+	int err;
+
+	*svc = NULL;
+	if (genl_dump_attrs(cb)[refused]) {
+		cb->extack->_msg = why;
+		NL_SET_BAD_ATTR(cb->extack, genl_dump_attrs(cb)[refused]);
+		return -EINVAL;
+	}
+	if (!attr)
+		return 0;
+
+	err = nla_parse_nested(tb, CHS_A_SERVICE_MAX, attr,
+			       chsteer_service_nl_policy, cb->extack);
+	if (err)
+		return err;
+	if (!tb[CHS_A_SERVICE_NAME]) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
+				    "service name is missing");
+		return -EINVAL;
+	}
+
+	*svc = chs_table_find(table, nla_data(tb[CHS_A_SERVICE_NAME]));
+	if (!*svc) {
+		/* The dump's own scratch space outlives this call; it ends. */
+		snprintf((char *)cb->ctx, sizeof(cb->ctx), "no service '%.*s'",
+			 CHS_NAME_LEN - 1, (char *)nla_data(tb[CHS_A_SERVICE_NAME]));
+		cb->extack->_msg = (char *)cb->ctx;
+		NL_SET_BAD_ATTR(cb->extack, tb[CHS_A_SERVICE_NAME]);
+		return -ENOENT;
+	}
+	return 0;
+}
+
+/**
  * chs_nl_may_see_seed() - whether a sender may learn what gives a seed away
  * @skb: its request
  * @svc: service with that seed

@@ -12,6 +12,7 @@
 #include "txn.h"
 
 struct chs_backend;
+struct chs_flow;
 struct chs_net;
 struct chs_service;
 struct chs_table;
@@ -57,6 +58,9 @@ int chs_netlink_init(void);
 void chs_netlink_exit(void);
 int chs_nl_reply(struct chs_request *req);
 void chs_nl_dump_begin(struct netlink_callback *cb, u64 generation);
+int chs_nl_dump_filter(struct netlink_callback *cb,
+		       const struct chs_table *table, int refused,
+		       const char *why, const struct chs_service **svc);
 void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 bool chs_nl_may_see_seed(const struct sk_buff *skb,
 			 const struct chs_service *svc);
@@ -82,10 +86,15 @@ int chs_nl_missing(const struct nlattr *nest, const char *what,
 int chs_nl_name(struct chs_request *req, char *name);
 int chs_nl_service(struct chs_request *req, struct chs_service **svc);
 
+/* netlink_lookup.c */
+int chs_nl_flow(struct chs_request *req, struct chs_tuple *tuple, s32 *vrf);
+
 /* netlink_put.c */
 int chs_nl_put_address(struct sk_buff *skb, int attr,
 		       const union chs_addr *addr);
 int chs_nl_put_name(struct sk_buff *skb, const char *name);
+int chs_nl_put_flow(struct sk_buff *skb, const struct chs_service *svc,
+		    const struct chs_flow *flow);
 int chs_nl_put_service(struct sk_buff *skb, const struct chs_service *svc,
 		       bool seed);
 int chs_nl_put_service_status(struct sk_buff *skb,

@@ -2,6 +2,7 @@
 /* Requests about backends. */
 #include "netlink.h"
 
+#include "endpoint.h"
 #include "netlink_gen.h"
 #include "netns.h"
 
@@ -162,17 +163,77 @@ static void endpoint_id(const struct chs_service *svc,
 	id->port = end->has_port ? end->port : chs_service_default_port(svc);
 }
 
-static int check_new(struct chs_request *req, const struct chs_service *svc,
-		     const struct endpoint *end)
+static int check_family(struct chs_request *req, const struct chs_service *svc,
+			const struct endpoint *end)
 {
+	bool v4 = chs_addr_is_v4(&end->addr);
 	char buf[CHS_ENDPOINT_STRLEN];
 
-	if (chs_addr_is_v4(&end->addr) == chs_addr_is_v4(&svc->addr))
+	if (!chs_mode_is_tunnel(svc->mode)) {
+		if (v4 == chs_addr_is_v4(&svc->addr))
+			return 0;
+		return chs_msg_fail(&req->msg, -EINVAL,
+				    end->tb[CHS_A_BACKEND_ADDRESS],
+				    "backend address %s is not IPv%c like service '%s', which mode %s needs",
+				    chs_addr_str(buf, &end->addr),
+				    chs_service_is_v6(svc) ? '6' : '4',
+				    svc->name,
+				    svc->mode == CHS_MODE_NAT ? "nat" : "route");
+	}
+
+	if (!chs_service_has_source(svc) || v4 == chs_addr_is_v4(&svc->source))
 		return 0;
 	return chs_msg_fail(&req->msg, -EINVAL, end->tb[CHS_A_BACKEND_ADDRESS],
-			    "backend address %s is not IPv%c like service '%s', which mode nat needs",
+			    "backend address %s is not IPv%c like the source of service '%s'",
 			    chs_addr_str(buf, &end->addr),
-			    chs_service_is_v6(svc) ? '6' : '4', svc->name);
+			    chs_addr_is_v4(&svc->source) ? '4' : '6',
+			    svc->name);
+}
+
+/* In a direct mode the packet's port stays what it is. */
+static int check_port(struct chs_request *req, const struct chs_service *svc,
+		      const struct endpoint *end, const struct chs_ring_id *id)
+{
+	if (!chs_service_is_direct(svc) ||
+	    id->port == chs_service_default_port(svc))
+		return 0;
+	return chs_msg_fail(&req->msg, -EINVAL, end->tb[CHS_A_BACKEND_PORT],
+			    "backend port %u of service '%s': only mode nat can change ports",
+			    ntohs(id->port), svc->name);
+}
+
+/* Routes and addresses may come later: no reason to refuse a backend. */
+static void warn_of_obstacle(struct chs_request *req,
+			     const struct chs_service *svc,
+			     const struct chs_ring_id *id)
+{
+	struct chs_endpoint_key key = {
+		.addr = id->addr,
+		.source = svc->source,
+		.vrf = svc->vrf,
+		.mode = svc->mode,
+	};
+	char buf[CHS_ENDPOINT_STRLEN];
+	const char *what;
+
+	if (!chs_service_is_direct(svc))
+		return;
+	switch (chs_endpoint_judge(&key, req->cn->net)) {
+	case CHS_OBSTACLE_NO_ROUTE:
+		what = "no route leads to it";
+		break;
+	case CHS_OBSTACLE_OFF_LINK:
+		what = "it is behind a gateway, which mode route cannot reach";
+		break;
+	case CHS_OBSTACLE_OWN_ADDRESS:
+		what = "the address is this host's own";
+		break;
+	default:
+		return;
+	}
+	chs_msg_warn(&req->msg, "backend %s of service '%s': %s",
+		     chs_endpoint_str(buf, &id->addr, id->port), svc->name,
+		     what);
 }
 
 /* What nothing names will be gone when the transaction is through. */
@@ -243,7 +304,11 @@ static int backend_new_one(struct chs_request *req, struct endpoint *end)
 	err = chs_nl_service(req, &svc);
 	if (err)
 		return err;
-	err = check_new(req, svc, end);
+	endpoint_id(svc, end, &id);
+	err = check_family(req, svc, end);
+	if (err)
+		return err;
+	err = check_port(req, svc, end, &id);
 	if (err)
 		return err;
 	err = parse_setting(req, end, &set);
@@ -254,14 +319,15 @@ static int backend_new_one(struct chs_request *req, struct endpoint *end)
 	if (!svc)
 		return -ENOMEM;
 
-	endpoint_id(svc, end, &id);
 	backend = chs_backend_find(svc, &id);
 	if (backend) {
 		err = replace_backend(req, svc, end, backend, &set);
 	} else {
 		err = add_backend(req, svc, end, &id, &backend);
-		if (!err)
-			apply_setting(backend, &set);
+		if (err)
+			return err;
+		apply_setting(backend, &set);
+		warn_of_obstacle(req, svc, &id);
 	}
 	if (!err)
 		backend->named = true;
@@ -467,47 +533,6 @@ static int dump_service(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-/* The one service that the dump is limited to, or NULL for all. */
-static int dump_filter(struct netlink_callback *cb,
-		       const struct chs_table *table,
-		       const struct chs_service **svc)
-{
-	const struct nlattr *attr = genl_dump_attrs(cb)[CHS_A_SERVICE];
-	struct nlattr *tb[CHS_A_SERVICE_MAX + 1];
-	int err;
-
-	*svc = NULL;
-	if (genl_dump_attrs(cb)[CHS_A_BACKEND]) {
-		NL_SET_ERR_MSG_ATTR(cb->extack,
-				    genl_dump_attrs(cb)[CHS_A_BACKEND],
-				    "a dump of backends takes no backend");
-		return -EINVAL;
-	}
-	if (!attr)
-		return 0;
-
-	err = nla_parse_nested(tb, CHS_A_SERVICE_MAX, attr,
-			       chsteer_service_nl_policy, cb->extack);
-	if (err)
-		return err;
-	if (!tb[CHS_A_SERVICE_NAME]) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
-				    "service name is missing");
-		return -EINVAL;
-	}
-
-	*svc = chs_table_find(table, nla_data(tb[CHS_A_SERVICE_NAME]));
-	if (!*svc) {
-		/* The dump's own scratch space outlives this call; it ends. */
-		snprintf((char *)cb->ctx, sizeof(cb->ctx), "no service '%.*s'",
-			 CHS_NAME_LEN - 1, (char *)nla_data(tb[CHS_A_SERVICE_NAME]));
-		cb->extack->_msg = (char *)cb->ctx;
-		NL_SET_BAD_ATTR(cb->extack, tb[CHS_A_SERVICE_NAME]);
-		return -ENOENT;
-	}
-	return 0;
-}
-
 static void dump_all(struct sk_buff *skb, struct netlink_callback *cb,
 		     const struct chs_table *table)
 {
@@ -534,7 +559,8 @@ int chsteer_nl_backend_get_dumpit(struct sk_buff *skb,
 	rcu_read_lock();
 	table = rcu_dereference(cn->table);
 	chs_nl_dump_begin(cb, table->generation);
-	err = dump_filter(cb, table, &svc);
+	err = chs_nl_dump_filter(cb, table, CHS_A_BACKEND,
+				 "a dump of backends takes no backend", &svc);
 	if (!err && svc && !place->service) {
 		/* Once through, the one service is not begun again. */
 		if (!dump_service(skb, cb, svc, &place->backend))

@@ -5,8 +5,11 @@
 #include "netlink_gen.h"
 #include "netns.h"
 #include "steer.h"
+#include "transition.h"
+#include "vrf.h"
 
 #include <linux/in.h>
+#include <linux/timekeeping.h>
 #include <net/genetlink.h>
 
 /* Arcs in one reply: an attribute holds 64 KiB, and a page is more easily had. */
@@ -51,7 +54,35 @@ static int parse_addresses(struct chs_request *req, struct nlattr **tb,
 	return 0;
 }
 
-static int parse_flow(struct chs_request *req, struct chs_tuple *tuple)
+static int parse_flow_vrf(struct chs_request *req, const struct nlattr *attr,
+			  s32 *vrf)
+{
+	char name[IFNAMSIZ];
+	int err;
+
+	*vrf = 0;
+	if (!attr)
+		return 0;
+	err = chs_nl_label(attr, "vrf", true, name, sizeof(name), &req->msg);
+	if (err)
+		return err;
+	*vrf = chs_vrf_index(req->cn->net, name);
+	if (*vrf < 0)
+		return chs_msg_fail(&req->msg, -ENODEV, attr,
+				    "vrf '%s' is no VRF device", name);
+	return 0;
+}
+
+/**
+ * chs_nl_flow() - flow that a request names
+ * @req: request
+ * @tuple: where it goes
+ * @vrf: where the index of its VRF device goes, 0 for outside of any
+ *
+ * Context: process.
+ * Return: 0, -EINVAL or -ENODEV.
+ */
+int chs_nl_flow(struct chs_request *req, struct chs_tuple *tuple, s32 *vrf)
 {
 	const struct nlattr *nest = req->info->attrs[CHS_A_FLOW];
 	struct nlattr *tb[CHS_A_FLOW_MAX + 1];
@@ -81,7 +112,17 @@ static int parse_flow(struct chs_request *req, struct chs_tuple *tuple)
 		return chs_nl_missing(nest, "destination port", msg);
 	tuple->sport = nla_get_be16(tb[CHS_A_FLOW_SPORT]);
 	tuple->dport = nla_get_be16(tb[CHS_A_FLOW_DPORT]);
-	return parse_addresses(req, tb, tuple);
+	err = parse_flow_vrf(req, tb[CHS_A_FLOW_VRF], vrf);
+	return err ?: parse_addresses(req, tb, tuple);
+}
+
+static int put_end(struct sk_buff *skb, int address, int port,
+		   const struct chs_backend *backend)
+{
+	if (!backend)
+		return 0;
+	return chs_nl_put_address(skb, address, &backend->id.addr) ?:
+	       nla_put_be16(skb, port, backend->id.port);
 }
 
 static int put_verdict(struct sk_buff *skb, const struct chs_tuple *tuple,
@@ -89,7 +130,11 @@ static int put_verdict(struct sk_buff *skb, const struct chs_tuple *tuple,
 {
 	struct nlattr *nest = nla_nest_start(skb, CHS_A_VERDICT);
 	const struct chs_backend *backend = verdict->backend;
-	const struct chs_backend *owner = verdict->owner;
+	s64 left = -1;
+
+	if (verdict->former)
+		left = chs_transition_left(verdict->svc, verdict->arc,
+					   ktime_get_seconds());
 
 	if (!nest || nla_put_u32(skb, CHS_A_VERDICT_ARC, verdict->arc))
 		return -EMSGSIZE;
@@ -100,10 +145,11 @@ static int put_verdict(struct sk_buff *skb, const struct chs_tuple *tuple,
 			  chs_steer_port(backend, tuple->dport)) ||
 	     nla_put_u8(skb, CHS_A_VERDICT_REASON, verdict->reason)))
 		return -EMSGSIZE;
-	if (owner &&
-	    (chs_nl_put_address(skb, CHS_A_VERDICT_OWNER_ADDRESS,
-				&owner->id.addr) ||
-	     nla_put_be16(skb, CHS_A_VERDICT_OWNER_PORT, owner->id.port)))
+	if (put_end(skb, CHS_A_VERDICT_OWNER_ADDRESS,
+		    CHS_A_VERDICT_OWNER_PORT, verdict->owner) ||
+	    put_end(skb, CHS_A_VERDICT_FORMER_ADDRESS,
+		    CHS_A_VERDICT_FORMER_PORT, verdict->former) ||
+	    (left >= 0 && nla_put_u32(skb, CHS_A_VERDICT_OPEN_FOR, left)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -121,14 +167,15 @@ static int lookup(struct chs_request *req)
 	char buf[CHS_ENDPOINT_STRLEN];
 	struct chs_verdict verdict;
 	struct chs_tuple tuple;
+	s32 vrf;
 	int err;
 
-	err = parse_flow(req, &tuple);
+	err = chs_nl_flow(req, &tuple, &vrf);
 	if (err)
 		return err;
 
-	err = chs_steer_lookup(req->cn->net, req->table, &tuple, established,
-			       &verdict);
+	err = chs_steer_lookup(req->cn->net, req->table, &tuple, vrf,
+			       established, &verdict);
 	if (err)
 		return chs_msg_fail(&req->msg, err,
 				    req->info->attrs[CHS_A_FLOW],

@@ -2,9 +2,14 @@
 /* Objects as attributes of a message. */
 #include "netlink.h"
 
+#include "endpoint.h"
+#include "flow.h"
 #include "netlink_gen.h"
+#include "netns.h"
 #include "service.h"
+#include "settle.h"
 #include "stats.h"
+#include "transition.h"
 
 #include <linux/ktime.h>
 #include <linux/timekeeping.h>
@@ -66,6 +71,24 @@ int chs_nl_put_name(struct sk_buff *skb, const char *name)
 	return 0;
 }
 
+static int put_direct(struct sk_buff *skb, const struct chs_service *svc)
+{
+	if (!chs_service_is_direct(svc))
+		return 0;
+	if (nla_put_u8(skb, CHS_A_SERVICE_AFFINITY, svc->affinity) ||
+	    nla_put_u32(skb, CHS_A_SERVICE_WINDOW, svc->window) ||
+	    nla_put_u32(skb, CHS_A_SERVICE_MAX_FLOWS, svc->max_flows) ||
+	    nla_put_u32(skb, CHS_A_SERVICE_TIMEOUT, svc->timeout) ||
+	    (svc->mode == CHS_MODE_GUE &&
+	     nla_put_be16(skb, CHS_A_SERVICE_GUE_PORT, svc->gue_port)) ||
+	    (chs_service_has_source(svc) &&
+	     chs_nl_put_address(skb, CHS_A_SERVICE_SOURCE, &svc->source)) ||
+	    (*svc->vrf_name &&
+	     nla_put_string(skb, CHS_A_SERVICE_VRF, svc->vrf_name)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int put_service(struct sk_buff *skb, const struct chs_service *svc,
 		       bool seed)
 {
@@ -84,6 +107,7 @@ static int put_service(struct sk_buff *skb, const struct chs_service *svc,
 	    nla_put_u32(skb, CHS_A_SERVICE_BALANCE, svc->conf.balance) ||
 	    nla_put_u8(skb, CHS_A_SERVICE_ON_EMPTY, svc->on_empty) ||
 	    nla_put_u8(skb, CHS_A_SERVICE_MASQUERADE, svc->masquerade) ||
+	    put_direct(skb, svc) ||
 	    (svc->forced && nla_put_flag(skb, CHS_A_SERVICE_FORCED)) ||
 	    (seed && !svc->seed_default && put_seed(skb, svc)))
 		return -EMSGSIZE;
@@ -113,6 +137,11 @@ static int put_stats(struct sk_buff *skb, const struct chs_service *svc)
 {
 	struct nlattr *nest;
 	struct chs_sums sums;
+	int i;
+
+	/* In the order of their attributes. */
+	BUILD_BUG_ON(CHS_EVENT_NR - CHS_EVENT_UNRESOLVED !=
+		     CHS_A_STATS_PAD - CHS_A_STATS_UNRESOLVED);
 
 	chs_stats_sum(svc->stats, &sums);
 	nest = nla_nest_start(skb, CHS_A_SERVICE_STATUS_STATS);
@@ -130,7 +159,33 @@ static int put_stats(struct sk_buff *skb, const struct chs_service *svc)
 			      CHS_A_STATS_PAD) ||
 	    put_drops(skb, &sums))
 		return -EMSGSIZE;
+	for (i = CHS_EVENT_UNRESOLVED; i < CHS_EVENT_NR; i++) {
+		if (nla_put_u64_64bit(skb, CHS_A_STATS_UNRESOLVED +
+					   i - CHS_EVENT_UNRESOLVED,
+				      sums.events[i], CHS_A_STATS_PAD))
+			return -EMSGSIZE;
+	}
 	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_affinity_status(struct sk_buff *skb,
+			       const struct chs_service *svc)
+{
+	bool direct = chs_service_is_direct(svc);
+	s64 left = 0;
+
+	/* In mode nat a ring is always settled. */
+	if (direct)
+		left = chs_settle_left(svc, ktime_get_seconds());
+	if (nla_put_u32(skb, CHS_A_SERVICE_STATUS_OPEN,
+			chs_transition_open(svc)) ||
+	    (left >= 0 &&
+	     nla_put_u32(skb, CHS_A_SERVICE_STATUS_SETTLES_IN, left)) ||
+	    (direct &&
+	     nla_put_u32(skb, CHS_A_SERVICE_STATUS_TRACKED_FLOWS,
+			 chs_flows_count(svc->flows))))
+		return -EMSGSIZE;
 	return 0;
 }
 
@@ -156,6 +211,7 @@ int chs_nl_put_service_status(struct sk_buff *skb,
 	    nla_put_u64_64bit(skb, CHS_A_SERVICE_STATUS_DIGEST,
 			      svc->ring->ring.digest,
 			      CHS_A_SERVICE_STATUS_PAD) ||
+	    put_affinity_status(skb, svc) ||
 	    put_stats(skb, svc))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -203,6 +259,19 @@ static u32 deadline_left(const struct chs_backend *backend)
 	return max_t(time64_t, backend->expires - ktime_get_seconds(), 0);
 }
 
+static int put_direct_status(struct sk_buff *skb,
+			     const struct chs_service *svc,
+			     const struct chs_backend *backend)
+{
+	if (!chs_service_is_direct(svc))
+		return 0;
+	return nla_put_u32(skb, CHS_A_BACKEND_STATUS_TRACKED_FLOWS,
+			   atomic_read(&backend->member->tracked)) ?:
+	       nla_put_u8(skb, CHS_A_BACKEND_STATUS_OBSTACLE,
+			  chs_endpoint_judge(&backend->endpoint->key,
+					     svc->cn->net));
+}
+
 static int put_backend_status(struct sk_buff *skb,
 			      const struct chs_service *svc,
 			      const struct chs_backend *backend)
@@ -227,7 +296,8 @@ static int put_backend_status(struct sk_buff *skb,
 	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_BYTES, sums.bytes,
 			      CHS_A_BACKEND_STATUS_PAD) ||
 	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_NEW_FLOWS,
-			      sums.new_flows, CHS_A_BACKEND_STATUS_PAD))
+			      sums.new_flows, CHS_A_BACKEND_STATUS_PAD) ||
+	    put_direct_status(skb, svc, backend))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -247,4 +317,50 @@ int chs_nl_put_backend(struct sk_buff *skb, const struct chs_service *svc,
 {
 	return chs_nl_put_name(skb, svc->name) ?: put_backend(skb, backend) ?:
 	       put_backend_status(skb, svc, backend);
+}
+
+/**
+ * chs_nl_put_flow() - put a flow that is remembered, and its service's name
+ * @skb: message
+ * @svc: service
+ * @flow: flow
+ *
+ * Context: any; under RCU.
+ * Return: 0 or -EMSGSIZE.
+ */
+int chs_nl_put_flow(struct sk_buff *skb, const struct chs_service *svc,
+		    const struct chs_flow *flow)
+{
+	const struct chs_member *member = chs_flow_member(flow);
+	u32 idle = chs_flow_idle(flow, ktime_get_seconds());
+	struct nlattr *nest;
+
+	if (chs_nl_put_name(skb, svc->name))
+		return -EMSGSIZE;
+
+	nest = nla_nest_start(skb, CHS_A_FLOW);
+	if (!nest ||
+	    nla_put_u8(skb, CHS_A_FLOW_PROTO, svc->proto) ||
+	    chs_nl_put_address(skb, CHS_A_FLOW_SADDR, &flow->key.saddr) ||
+	    chs_nl_put_address(skb, CHS_A_FLOW_DADDR, &svc->addr) ||
+	    nla_put_be16(skb, CHS_A_FLOW_SPORT, flow->key.sport) ||
+	    nla_put_be16(skb, CHS_A_FLOW_DPORT, flow->key.dport))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+
+	nest = nla_nest_start(skb, CHS_A_FLOW_STATUS);
+	if (!nest ||
+	    chs_nl_put_address(skb, CHS_A_FLOW_STATUS_ADDRESS,
+			       &member->id.addr) ||
+	    nla_put_be16(skb, CHS_A_FLOW_STATUS_PORT,
+			 member->id.port ?: flow->key.dport) ||
+	    nla_put_u32(skb, CHS_A_FLOW_STATUS_IDLE, idle) ||
+	    nla_put_u8(skb, CHS_A_FLOW_STATUS_REASON, flow->reason) ||
+	    (READ_ONCE(flow->state) == CHS_FLOW_UNCONFIRMED &&
+	     nla_put_flag(skb, CHS_A_FLOW_STATUS_UNCONFIRMED)) ||
+	    (READ_ONCE(flow->ended) &&
+	     nla_put_flag(skb, CHS_A_FLOW_STATUS_ENDED)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
 }

@@ -2,9 +2,12 @@
 /* Requests about services. */
 #include "netlink.h"
 
+#include "endpoint.h"
+#include "flow.h"
 #include "netlink_gen.h"
 #include "netns.h"
 #include "route.h"
+#include "vrf.h"
 
 #include <linux/in.h>
 #include <net/genetlink.h>
@@ -19,20 +22,64 @@ static const char *const mode_names[] = {
 	[CHS_MODE_GUE] = "gue",
 };
 
-/* Options that only other modes have: attribute and name. */
-static const struct {
+#define MODES_DIRECT	(BIT(CHS_MODE_ROUTE) | MODES_TUNNEL)
+#define MODES_TUNNEL	(BIT(CHS_MODE_IPIP) | BIT(CHS_MODE_GUE))
+
+/**
+ * struct option - an option that not every mode has
+ * @attr: attribute
+ * @name: for the user
+ * @modes: bits of enum chsteer_mode
+ * @why: why the others do not have it
+ */
+struct option {
 	u8 attr;
 	const char *name;
+	u32 modes;
 	const char *why;
-} not_in_nat[] = {
-	{ CHS_A_SERVICE_AFFINITY, "affinity", "conntrack is the flow table" },
-	{ CHS_A_SERVICE_WINDOW, "window", "conntrack is the flow table" },
-	{ CHS_A_SERVICE_MAX_FLOWS, "max-flows", "conntrack is the flow table" },
-	{ CHS_A_SERVICE_TIMEOUT, "timeout", "conntrack is the flow table" },
-	{ CHS_A_SERVICE_GUE_PORT, "gue-port", "nothing is encapsulated" },
-	{ CHS_A_SERVICE_SOURCE, "source", "nothing is encapsulated" },
-	{ CHS_A_SERVICE_VRF, "vrf", "it is for packets outside any VRF" },
 };
+
+static const struct option options[] = {
+	{ CHS_A_SERVICE_AFFINITY, "affinity", MODES_DIRECT,
+	  "conntrack is the flow table" },
+	{ CHS_A_SERVICE_WINDOW, "window", MODES_DIRECT,
+	  "conntrack is the flow table" },
+	{ CHS_A_SERVICE_MAX_FLOWS, "max-flows", MODES_DIRECT,
+	  "conntrack is the flow table" },
+	{ CHS_A_SERVICE_TIMEOUT, "timeout", MODES_DIRECT,
+	  "conntrack is the flow table" },
+	{ CHS_A_SERVICE_GUE_PORT, "gue-port", BIT(CHS_MODE_GUE),
+	  "it has no outer UDP header" },
+	{ CHS_A_SERVICE_SOURCE, "source", MODES_TUNNEL,
+	  "nothing is encapsulated" },
+	{ CHS_A_SERVICE_VRF, "vrf", MODES_DIRECT,
+	  "it is for packets outside any VRF" },
+	{ CHS_A_SERVICE_MASQUERADE, "masquerade", BIT(CHS_MODE_NAT),
+	  "nothing is translated" },
+};
+
+/* An option that the service's mode does not have is refused. */
+static int check_options(struct chs_request *req,
+			 const struct chs_service *svc)
+{
+	const struct nlattr *attr;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		attr = req->service[options[i].attr];
+		if (!attr || options[i].modes & BIT(svc->mode))
+			continue;
+		/* Saying that nothing is translated is no option. */
+		if (options[i].attr == CHS_A_SERVICE_MASQUERADE &&
+		    !nla_get_u8(attr))
+			continue;
+		return chs_msg_fail(&req->msg, -EINVAL, attr,
+				    "option %s is not for mode %s of service '%s': %s",
+				    options[i].name, mode_names[svc->mode],
+				    svc->name, options[i].why);
+	}
+	return 0;
+}
 
 static int parse_proto(struct chs_request *req, struct chs_service *svc)
 {
@@ -88,29 +135,46 @@ static int parse_ports(struct chs_request *req, struct chs_service *svc)
 
 static int parse_mode(struct chs_request *req, struct chs_service *svc)
 {
-	const struct nlattr *attr = req->service[CHS_A_SERVICE_MODE];
 	u32 mode = CHS_MODE_NAT;
-	unsigned int i;
 	int err;
 
-	err = chs_nl_number(attr, "mode", CHS_MODE_NAT, CHS_MODE_GUE, &mode,
-			    &req->msg);
+	err = chs_nl_number(req->service[CHS_A_SERVICE_MODE], "mode",
+			    CHS_MODE_NAT, CHS_MODE_GUE, &mode, &req->msg);
 	if (err)
 		return err;
-	if (mode != CHS_MODE_NAT)
-		return chs_msg_fail(&req->msg, -EOPNOTSUPP, attr,
-				    "mode %s is not built into this module",
-				    mode_names[mode]);
-
-	for (i = 0; i < ARRAY_SIZE(not_in_nat); i++) {
-		attr = req->service[not_in_nat[i].attr];
-		if (attr)
-			return chs_msg_fail(&req->msg, -EINVAL, attr,
-					    "option %s is not for mode nat: %s",
-					    not_in_nat[i].name,
-					    not_in_nat[i].why);
-	}
 	svc->mode = mode;
+	return check_options(req, svc);
+}
+
+static int parse_vrf(struct chs_request *req, struct chs_service *svc)
+{
+	const struct nlattr *attr = req->service[CHS_A_SERVICE_VRF];
+	int err;
+
+	if (!attr)
+		return 0;
+	err = chs_nl_label(attr, "vrf", true, svc->vrf_name,
+			   sizeof(svc->vrf_name), &req->msg);
+	if (err)
+		return err;
+	svc->vrf = chs_vrf_index(req->cn->net, svc->vrf_name);
+	if (svc->vrf < 0)
+		return chs_msg_fail(&req->msg, -ENODEV, attr,
+				    "vrf '%s' of service '%s' is no VRF device",
+				    svc->vrf_name, svc->name);
+	return 0;
+}
+
+static int parse_gue_port(struct chs_request *req, struct chs_service *svc)
+{
+	const struct nlattr *attr = req->service[CHS_A_SERVICE_GUE_PORT];
+
+	if (!attr)
+		return 0;
+	svc->gue_port = nla_get_be16(attr);
+	if (!svc->gue_port)
+		return chs_msg_fail(&req->msg, -EINVAL, attr,
+				    "gue-port 0 is none");
 	return 0;
 }
 
@@ -163,6 +227,87 @@ static int parse_ring(struct chs_request *req, struct chs_service *svc)
 	return parse_seed(req, svc);
 }
 
+/* An outer packet has addresses of one family. */
+static int check_source(struct chs_request *req, const struct chs_service *svc)
+{
+	bool v4 = chs_addr_is_v4(&svc->source);
+	char buf[CHS_ENDPOINT_STRLEN];
+	u32 i;
+
+	for (i = 0; chs_service_has_source(svc) && i < svc->n_backends; i++) {
+		if (chs_addr_is_v4(&svc->backends[i].id.addr) != v4)
+			return chs_msg_fail(&req->msg, -EINVAL,
+					    req->service[CHS_A_SERVICE_SOURCE],
+					    "source of service '%s' is IPv%c and its backend %s is not",
+					    svc->name, v4 ? '4' : '6',
+					    chs_addr_str(buf, &svc->backends[i].id.addr));
+	}
+	return 0;
+}
+
+static int parse_source(struct chs_request *req, struct chs_service *svc)
+{
+	const struct nlattr *attr = req->service[CHS_A_SERVICE_SOURCE];
+	union chs_addr source = {};
+	char buf[CHS_ENDPOINT_STRLEN];
+	static const u8 zero[16];
+	int err;
+
+	if (!attr)
+		return 0;
+	if (nla_len(attr) <= sizeof(zero) &&
+	    memcmp(nla_data(attr), zero, nla_len(attr))) {
+		err = chs_nl_host(attr, "source", &source, &req->msg);
+		if (err)
+			return err;
+		if (!chs_route_local(req->cn->net, &source))
+			chs_msg_warn(&req->msg,
+				     "service '%s': source %s is not this host's",
+				     svc->name, chs_addr_str(buf, &source));
+	}
+	svc->source = source;
+	return check_source(req, svc);
+}
+
+/* What a service in a direct mode remembers. */
+static int parse_affinity(struct chs_request *req, struct chs_service *svc)
+{
+	struct nlattr **tb = req->service;
+	u32 affinity = svc->affinity;
+	u32 timeout = svc->timeout_set ? svc->timeout : 0;
+	int err;
+
+	err = chs_nl_number(tb[CHS_A_SERVICE_AFFINITY], "affinity",
+			    CHS_AFFINITY_RING, CHS_AFFINITY_FLOW, &affinity,
+			    &req->msg);
+	if (err)
+		return err;
+	err = chs_nl_number(tb[CHS_A_SERVICE_WINDOW], "window", 1,
+			    CHS_WINDOW_MAX, &svc->window, &req->msg);
+	if (err)
+		return err;
+	err = chs_nl_number(tb[CHS_A_SERVICE_MAX_FLOWS], "max-flows", 0,
+			    CHS_FLOWS_MAX, &svc->max_flows, &req->msg);
+	if (err)
+		return err;
+	err = chs_nl_number(tb[CHS_A_SERVICE_TIMEOUT], "timeout", 0,
+			    CHS_WINDOW_MAX, &timeout, &req->msg);
+	if (err)
+		return err;
+	if (timeout && timeout < svc->window)
+		return chs_msg_fail(&req->msg, -EINVAL,
+				    tb[CHS_A_SERVICE_TIMEOUT] ?:
+				    tb[CHS_A_SERVICE_WINDOW],
+				    "timeout %u of service '%s' is below its window %u",
+				    timeout, svc->name, svc->window);
+
+	svc->affinity = affinity;
+	/* Equal to the window it follows the window, as the default does. */
+	svc->timeout_set = timeout > svc->window;
+	svc->timeout = timeout ?: svc->window;
+	return parse_source(req, svc);
+}
+
 /* Options that may change while the service is in force. */
 static int parse_settable(struct chs_request *req, struct chs_service *svc)
 {
@@ -193,7 +338,7 @@ static int parse_settable(struct chs_request *req, struct chs_service *svc)
 	svc->conf.balance = balance;
 	svc->on_empty = on_empty;
 	svc->masquerade = masquerade;
-	return 0;
+	return parse_affinity(req, svc);
 }
 
 static int parse_service(struct chs_request *req, struct chs_service *svc)
@@ -221,15 +366,24 @@ static int parse_service(struct chs_request *req, struct chs_service *svc)
 	err = parse_mode(req, svc);
 	if (err)
 		return err;
+	err = parse_vrf(req, svc);
+	if (err)
+		return err;
+	err = parse_gue_port(req, svc);
+	if (err)
+		return err;
 	err = parse_ring(req, svc);
 	if (err)
 		return err;
+	if (svc->proto == IPPROTO_UDP)
+		svc->affinity = CHS_AFFINITY_FLOW;
 	err = parse_settable(req, svc);
 	if (err)
 		return err;
 
 	svc->name_hash = chs_service_hash_name(svc->name);
-	svc->key_hash = chs_table_hash(&svc->addr, svc->proto, svc->lo);
+	svc->key_hash = chs_table_hash(&svc->addr, svc->vrf, svc->proto,
+				       svc->lo);
 	return 0;
 }
 
@@ -255,7 +409,7 @@ static void warn_of_surroundings(struct chs_request *req,
 	bool v6 = chs_service_is_v6(svc);
 	char buf[CHS_ENDPOINT_STRLEN];
 
-	if (!chs_route_forwards(net, v6))
+	if (!chs_service_is_direct(svc) && !chs_route_forwards(net, v6))
 		chs_msg_warn(&req->msg,
 			     "service '%s': mode nat, but forwarding of IPv%c is off: %s",
 			     svc->name, v6 ? '6' : '4',
@@ -341,8 +495,12 @@ static const char *fixed_difference(const struct chs_service *a,
 		return "address";
 	if (a->lo != b->lo || a->hi != b->hi)
 		return "port";
+	if (strcmp(a->vrf_name, b->vrf_name))
+		return "vrf";
 	if (a->mode != b->mode)
 		return "mode";
+	if (a->gue_port != b->gue_port)
+		return "gue-port";
 	if (a->conf.hash != b->conf.hash)
 		return "hash";
 	if (a->conf.points != b->conf.points)
@@ -415,6 +573,12 @@ static int replace_service(struct chs_request *req, struct chs_service *old,
 	old->on_empty = wanted->on_empty;
 	old->masquerade = wanted->masquerade;
 	old->conf.balance = wanted->conf.balance;
+	old->affinity = wanted->affinity;
+	old->window = wanted->window;
+	old->timeout = wanted->timeout;
+	old->timeout_set = wanted->timeout_set;
+	old->max_flows = wanted->max_flows;
+	old->source = wanted->source;
 	err = 0;
 err_wanted:
 	chs_service_free(wanted);
@@ -426,7 +590,7 @@ static int service_new(struct chs_request *req)
 	struct chs_service *svc, *old;
 	int err;
 
-	svc = chs_service_alloc();
+	svc = chs_service_alloc(req->cn);
 	if (!svc)
 		return -ENOMEM;
 
@@ -461,9 +625,20 @@ int chsteer_nl_service_new_doit(struct sk_buff *skb, struct genl_info *info)
 
 static bool is_settable(int attr)
 {
-	return attr == CHS_A_SERVICE_NAME || attr == CHS_A_SERVICE_BALANCE ||
-	       attr == CHS_A_SERVICE_ON_EMPTY ||
-	       attr == CHS_A_SERVICE_MASQUERADE;
+	switch (attr) {
+	case CHS_A_SERVICE_NAME:
+	case CHS_A_SERVICE_BALANCE:
+	case CHS_A_SERVICE_ON_EMPTY:
+	case CHS_A_SERVICE_MASQUERADE:
+	case CHS_A_SERVICE_AFFINITY:
+	case CHS_A_SERVICE_WINDOW:
+	case CHS_A_SERVICE_MAX_FLOWS:
+	case CHS_A_SERVICE_TIMEOUT:
+	case CHS_A_SERVICE_SOURCE:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static const char *option_name(int attr)
@@ -489,6 +664,10 @@ static const char *option_name(int attr)
 		return "slots";
 	case CHS_A_SERVICE_SEED:
 		return "seed";
+	case CHS_A_SERVICE_GUE_PORT:
+		return "gue-port";
+	case CHS_A_SERVICE_VRF:
+		return "vrf";
 	default:
 		return "this option";
 	}
@@ -497,18 +676,11 @@ static const char *option_name(int attr)
 static int refuse_fixed(struct chs_request *req, const struct chs_service *svc)
 {
 	bool any = false;
-	int attr;
-	unsigned int i;
+	int attr, err;
 
-	for (i = 0; i < ARRAY_SIZE(not_in_nat); i++) {
-		attr = not_in_nat[i].attr;
-		if (req->service[attr])
-			return chs_msg_fail(&req->msg, -EINVAL,
-					    req->service[attr],
-					    "option %s is not for mode nat of service '%s': %s",
-					    not_in_nat[i].name, svc->name,
-					    not_in_nat[i].why);
-	}
+	err = check_options(req, svc);
+	if (err)
+		return err;
 	for (attr = 1; attr <= CHS_A_SERVICE_MAX; attr++) {
 		if (!req->service[attr] || attr == CHS_A_SERVICE_NAME)
 			continue;

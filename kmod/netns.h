@@ -11,6 +11,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rhashtable-types.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -29,7 +30,13 @@
  * @sweep_work: does both
  * @deadline_work: runs at @next_deadline
  * @next_deadline: the earliest drain deadline, monotonic seconds, or 0
- * @hooked: whether the hooks of mode nat are registered; IPv4, IPv6
+ * @settle_work: closes arcs and forgets flows
+ * @settle_at: jiffies when @settle_work runs, while it is pending
+ * @vrf_work: finds the VRF devices of services by their names again
+ * @nat_hooked: whether the hooks of mode nat are registered; IPv4, IPv6
+ * @direct_hooked: the same of the direct modes
+ * @endpoint_lock: guards @endpoints; taken inside of @lock, or alone
+ * @endpoints: where packets of the direct modes go
  */
 struct chs_net {
 	struct chs_table __rcu *table;
@@ -43,7 +50,14 @@ struct chs_net {
 	struct delayed_work sweep_work;
 	struct delayed_work deadline_work;
 	time64_t next_deadline;
-	bool hooked[2];
+	struct delayed_work settle_work;
+	unsigned long settle_at;
+	struct work_struct vrf_work;
+	bool nat_hooked[2];
+	bool direct_hooked[2];
+
+	struct mutex endpoint_lock; /* protects @endpoints */
+	struct rhashtable endpoints;
 };
 
 extern unsigned int chs_net_id;

@@ -126,6 +126,7 @@ static enum chs_packet_kind parse_sctp(const struct place *at,
 	pkt->tuple.dport = sctp->head.dest;
 	pkt->syn = sctp->chunk.type == SCTP_CID_INIT;
 	pkt->rst = sctp->chunk.type == SCTP_CID_ABORT;
+	pkt->echo = sctp->chunk.type == SCTP_CID_COOKIE_ECHO;
 	pkt->fin = sctp->chunk.type == SCTP_CID_SHUTDOWN ||
 		   sctp->chunk.type == SCTP_CID_SHUTDOWN_ACK ||
 		   sctp->chunk.type == SCTP_CID_SHUTDOWN_COMPLETE;
@@ -274,14 +275,37 @@ static bool is_error(u8 type, bool v6)
 		    type == ICMP_TIME_EXCEEDED || type == ICMP_PARAMETERPROB;
 }
 
+/*
+ * The packet that an ICMP error quotes, of which no more may be there than the
+ * ports: CHS_PACKET_FLOW if it has any.
+ */
+static enum chs_packet_kind parse_quote(struct place *at, bool v6,
+					struct chs_tuple *tuple)
+{
+	const struct ports *ports;
+	struct ports buf;
+
+	if (!enter_ip(at, v6, true, tuple))
+		return CHS_PACKET_BAD;
+	if (at->later || !has_ports(at->proto))
+		return CHS_PACKET_OTHER;
+	ports = peek(at, &buf, sizeof(buf));
+	if (!ports)
+		return CHS_PACKET_BAD;
+
+	tuple->sport = ports->source;
+	tuple->dport = ports->dest;
+	tuple->proto = at->proto;
+	return CHS_PACKET_FLOW;
+}
+
 /* @at: the ICMP or ICMPv6 header. */
 static enum chs_packet_kind parse_icmp(struct place *at,
 				       struct chs_packet *pkt)
 {
 	const bool v6 = pkt->tuple.v6;
-	const struct ports *ports;
+	enum chs_packet_kind kind;
 	struct chs_tuple quoted;
-	struct ports buf;
 	const u8 *type;
 	u8 type_buf;
 
@@ -293,19 +317,15 @@ static enum chs_packet_kind parse_icmp(struct place *at,
 
 	at->off += ICMP_QUOTE_OFF;
 	pkt->quote_off = at->off - skb_network_offset(at->skb);
-	if (!enter_ip(at, v6, true, &quoted))
-		return CHS_PACKET_BAD;
-	if (at->later || !has_ports(at->proto))
-		return CHS_PACKET_OTHER;
-	ports = peek(at, &buf, sizeof(buf));
-	if (!ports)
-		return CHS_PACKET_BAD;
+	kind = parse_quote(at, v6, &quoted);
+	if (kind != CHS_PACKET_FLOW)
+		return kind;
 
 	pkt->tuple.saddr = quoted.daddr;
 	pkt->tuple.daddr = quoted.saddr;
-	pkt->tuple.sport = ports->dest;
-	pkt->tuple.dport = ports->source;
-	pkt->tuple.proto = at->proto;
+	pkt->tuple.sport = quoted.dport;
+	pkt->tuple.dport = quoted.sport;
+	pkt->tuple.proto = quoted.proto;
 	return CHS_PACKET_ICMP_ERROR;
 }
 
@@ -357,4 +377,28 @@ void chs_packet_parse(const struct sk_buff *skb, bool v6,
 	memset(pkt, 0, sizeof(*pkt));
 	pkt->tuple.v6 = v6;
 	pkt->kind = parse(&at, v6, pkt);
+}
+
+/**
+ * chs_packet_parse_quote() - flow of a packet that is there in part only
+ * @skb: buffer whose network header is that packet's
+ * @v6: whether the network header is IPv6
+ * @tuple: where its tuple goes
+ *
+ * Context: any. Reads @skb only, linear or not.
+ * Return: false if it is of no protocol that can be steered, or its ports are
+ * not there.
+ */
+bool chs_packet_parse_quote(const struct sk_buff *skb, bool v6,
+			    struct chs_tuple *tuple)
+{
+	struct place at = {
+		.skb = skb,
+		.off = skb_network_offset(skb),
+		.end = skb->len,
+	};
+
+	memset(tuple, 0, sizeof(*tuple));
+	tuple->v6 = v6;
+	return parse_quote(&at, v6, tuple) == CHS_PACKET_FLOW;
 }

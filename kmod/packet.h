@@ -46,6 +46,7 @@ enum chs_packet_kind {
  * @syn: opens a connection: TCP SYN without ACK, SCTP INIT
  * @fin: ends one in order: TCP FIN; SCTP SHUTDOWN, its ACK and its COMPLETE
  * @rst: ends one at once: TCP RST, SCTP ABORT
+ * @echo: SCTP COOKIE ECHO, which only who sent the INIT can send
  *
  * Of an SCTP packet the first chunk is looked at.
  */
@@ -59,9 +60,12 @@ struct chs_packet {
 	bool syn;
 	bool fin;
 	bool rst;
+	bool echo;
 };
 
 void chs_packet_parse(const struct sk_buff *skb, bool v6,
 		      struct chs_packet *pkt);
+bool chs_packet_parse_quote(const struct sk_buff *skb, bool v6,
+			    struct chs_tuple *tuple);
 
 #endif /* CHS_PACKET_H */

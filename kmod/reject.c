@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Refusing a packet so that its sender learns of it. */
+/* Refusing a packet. */
 #include "reject.h"
+
+#include "service.h"
 
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -9,16 +11,9 @@
 #include <net/netfilter/ipv4/nf_reject.h>
 #include <net/netfilter/ipv6/nf_reject.h>
 
-/**
- * chs_reject() - answer a packet with a reset or an ICMP port unreachable
- * @skb: packet; still the caller's
- * @state: the hook's state
- * @proto: its transport protocol
- *
- * Context: netfilter hook at PRE_ROUTING or LOCAL_OUT, bottom halves off.
- */
-void chs_reject(struct sk_buff *skb, const struct nf_hook_state *state,
-		unsigned char proto)
+/* Answer it with a reset or an ICMP port unreachable. */
+static void reject(struct sk_buff *skb, const struct nf_hook_state *state,
+		   u8 proto)
 {
 	bool tcp = proto == IPPROTO_TCP;
 
@@ -31,4 +26,52 @@ void chs_reject(struct sk_buff *skb, const struct nf_hook_state *state,
 	else
 		nf_send_unreach6(state->net, skb, ICMPV6_PORT_UNREACH,
 				 state->hook);
+}
+
+/**
+ * chs_refuse() - drop a packet and count it
+ * @skb: packet
+ * @state: the hook's state
+ * @svc: its service
+ * @reason: why
+ *
+ * At LOCAL_OUT it is freed and reported stolen, because NF_DROP would come back
+ * to the sender's sendto() as EPERM.
+ *
+ * Context: netfilter hook, bottom halves off.
+ * Return: verdict for the hook.
+ */
+unsigned int chs_refuse(struct sk_buff *skb, const struct nf_hook_state *state,
+			const struct chs_service *svc, enum chs_event reason)
+{
+	chs_stats_event(svc->stats, reason);
+	if (state->hook != NF_INET_LOCAL_OUT)
+		return NF_DROP;
+
+	kfree_skb(skb);
+	return NF_STOLEN;
+}
+
+/**
+ * chs_refuse_empty() - do what a service says of flows that no backend can take
+ * @skb: packet of such a flow
+ * @state: the hook's state
+ * @svc: its service
+ *
+ * Context: netfilter hook at PRE_ROUTING or LOCAL_OUT, bottom halves off.
+ * Return: verdict for the hook; NF_ACCEPT leaves it to the host.
+ */
+unsigned int chs_refuse_empty(struct sk_buff *skb,
+			      const struct nf_hook_state *state,
+			      const struct chs_service *svc)
+{
+	switch (svc->on_empty) {
+	case CHS_ON_EMPTY_PASS:
+		return NF_ACCEPT;
+	case CHS_ON_EMPTY_REJECT:
+		reject(skb, state, svc->proto);
+		fallthrough;
+	default:
+		return chs_refuse(skb, state, svc, CHS_DROP_NO_BACKEND);
+	}
 }

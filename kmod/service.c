@@ -2,8 +2,11 @@
 /* Services: versions, their memory and their rings. */
 #include "service.h"
 
+#include "endpoint.h"
+#include "flow.h"
 #include "msg.h"
 #include "stats.h"
+#include "transition.h"
 
 #include <linux/in.h>
 #include <linux/jhash.h>
@@ -11,6 +14,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 
 /* Backends that a service has room for from the start. */
 #define ROOM_MIN	4
@@ -29,11 +33,12 @@ u32 chs_service_hash_name(const char *name)
 
 /**
  * chs_service_alloc() - make a service with every option at its default
+ * @cn: its namespace
  *
  * Context: process; may sleep.
  * Return: the service, or NULL.
  */
-struct chs_service *chs_service_alloc(void)
+struct chs_service *chs_service_alloc(struct chs_net *cn)
 {
 	struct chs_service *svc;
 
@@ -47,7 +52,13 @@ struct chs_service *chs_service_alloc(void)
 		return NULL;
 	}
 
+	svc->cn = cn;
 	svc->mode = CHS_MODE_NAT;
+	svc->affinity = CHS_AFFINITY_TRANSITION;
+	svc->window = CHS_WINDOW_DEFAULT;
+	svc->timeout = CHS_WINDOW_DEFAULT;
+	svc->max_flows = CHS_FLOWS_DEFAULT;
+	svc->gue_port = htons(CHS_GUE_PORT_DEFAULT);
 	svc->on_empty = CHS_ON_EMPTY_REJECT;
 	svc->seed_default = true;
 	svc->conf.hash = CHS_FLOW_HASH_5TUPLE;
@@ -77,6 +88,8 @@ struct chs_service *chs_service_clone(const struct chs_service *from)
 	svc->ring = NULL;
 	svc->arcs = NULL;
 	svc->backends = NULL;
+	RCU_INIT_POINTER(svc->transition, NULL);
+	chs_flows_get(svc->flows);
 	svc->room = 0;
 	svc->n_backends = 0;
 	chs_stats_get(svc->stats);
@@ -88,7 +101,8 @@ struct chs_service *chs_service_clone(const struct chs_service *from)
 	for (i = 0; i < from->n_backends; i++) {
 		svc->backends[i] = from->backends[i];
 		svc->backends[i].named = false;
-		chs_stats_get(svc->backends[i].stats);
+		chs_member_get(svc->backends[i].member);
+		chs_endpoint_hold(svc->backends[i].endpoint);
 	}
 	svc->n_backends = from->n_backends;
 	return svc;
@@ -117,8 +131,10 @@ void chs_service_free(struct chs_service *svc)
 		return;
 
 	for (i = 0; i < svc->n_backends; i++)
-		chs_stats_put(svc->backends[i].stats);
+		chs_backend_release(svc, &svc->backends[i]);
 	kvfree(svc->backends);
+	kvfree(rcu_dereference_protected(svc->transition, true));
+	chs_flows_put(svc->flows);
 	ring_put(svc->ring);
 	chs_stats_put(svc->stats);
 	kfree(svc);
@@ -223,6 +239,53 @@ u64 chs_service_points(const struct chs_service *svc)
 	return sum;
 }
 
+static int build_endpoints(struct chs_service *svc)
+{
+	struct chs_endpoint_key key = {
+		.source = svc->source,
+		.vrf = svc->vrf,
+		.mode = svc->mode,
+	};
+	struct chs_backend *backend;
+	u32 i;
+
+	for (i = 0; i < svc->n_backends; i++) {
+		backend = &svc->backends[i];
+		key.addr = backend->id.addr;
+		if (backend->endpoint &&
+		    !memcmp(&backend->endpoint->key, &key, sizeof(key)))
+			continue;
+		chs_endpoint_put(svc->cn, backend->endpoint);
+		backend->endpoint = chs_endpoint_get(svc->cn, &key);
+		if (!backend->endpoint)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What only the direct modes have. */
+static int build_direct(struct chs_service *svc,
+			const struct chs_service *prev)
+{
+	int err;
+
+	err = build_endpoints(svc);
+	if (err)
+		return err;
+
+	if (svc->affinity == CHS_AFFINITY_RING) {
+		chs_flows_put(svc->flows);
+		svc->flows = NULL;
+		return 0;
+	}
+	if (!svc->flows) {
+		svc->flows = chs_flows_alloc();
+		if (!svc->flows)
+			return -ENOMEM;
+	}
+	return prev ? chs_transition_build(svc, prev, ktime_get_seconds()) : 0;
+}
+
 /**
  * chs_service_build() - give a clone its ring
  * @svc: a version that is not published
@@ -249,7 +312,33 @@ int chs_service_build(struct chs_service *svc, const struct chs_service *prev)
 
 	svc->arcs = svc->ring->ring.arcs;
 	svc->empty = svc->arcs[0] == CHS_RING_NONE;
-	return 0;
+	return chs_service_is_direct(svc) ? build_direct(svc, prev) : 0;
+}
+
+/**
+ * chs_service_published() - what follows when a version is in force
+ * @svc: the version
+ * @prev: the version that it has replaced, or NULL
+ *
+ * Context: process; the namespace's lock held.
+ */
+void chs_service_published(struct chs_service *svc,
+			   const struct chs_service *prev)
+{
+	u32 now = ktime_get_seconds();
+	u32 i, at;
+
+	for (i = 0; i < svc->n_backends; i++)
+		WRITE_ONCE(svc->backends[i].member->index, i);
+
+	for (i = 0; prev && i < prev->n_backends; i++) {
+		at = chs_backend_index(svc, prev->backends[i].member);
+		if (at != CHS_RING_NONE &&
+		    chs_backend_health(&prev->backends[i]) ==
+			    CHS_HEALTH_DRAINING &&
+		    chs_backend_health(&svc->backends[at]) == CHS_HEALTH_UP)
+			WRITE_ONCE(svc->backends[at].member->freed, now);
+	}
 }
 
 /**
@@ -263,7 +352,11 @@ int chs_service_build(struct chs_service *svc, const struct chs_service *prev)
 bool chs_service_same(const struct chs_service *a, const struct chs_service *b)
 {
 	return a->on_empty == b->on_empty && a->masquerade == b->masquerade &&
-	       a->conf.balance == b->conf.balance;
+	       a->conf.balance == b->conf.balance &&
+	       a->affinity == b->affinity && a->window == b->window &&
+	       a->timeout == b->timeout && a->timeout_set == b->timeout_set &&
+	       a->max_flows == b->max_flows && a->vrf == b->vrf &&
+	       chs_addr_equal(&a->source, &b->source);
 }
 
 static bool unchanged_backend(const struct chs_backend *a,

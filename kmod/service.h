@@ -12,6 +12,8 @@
 #define CHS_SERVICE_H
 
 #include <linux/chsteer.h>
+#include <linux/if.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
 
@@ -19,10 +21,19 @@
 #include "ring.h"
 
 struct chs_edit;
+struct chs_flows;
 struct chs_msg;
+struct chs_net;
+struct chs_transition;
 
 #define CHS_NAME_LEN		32
 #define CHS_SERVICES_MAX	65535
+
+/* Seconds. */
+#define CHS_WINDOW_MAX		86400
+#define CHS_WINDOW_DEFAULT	900
+
+#define CHS_GUE_PORT_DEFAULT	6080
 
 /**
  * struct chs_ring_ref - a ring that versions of a service share
@@ -49,7 +60,19 @@ struct chs_ring_ref {
  * @on_empty: enum chsteer_on_empty
  * @masquerade: translate the source as well
  * @empty: no arc has an owner
+ * @affinity: enum chsteer_affinity; means nothing in mode nat
+ * @vrf: index of the VRF device, 0 for outside of any
+ * @gue_port: outer UDP port
+ * @window: seconds for which an arc remembers its former owner
+ * @timeout: seconds of idleness after which a flow may be forgotten
+ * @max_flows: most flows that are remembered
+ * @transition: arcs that are not settled, or NULL
+ * @flows: flows that are remembered; NULL in mode nat and with affinity ring
  * @seed_default: the key is the documented one
+ * @timeout_set: @timeout was given; else it is @window
+ * @source: outer source address; all zero is by route
+ * @vrf_name: name of the VRF device, or empty
+ * @cn: namespace
  * @forced: taken although it may hold this host's port 22
  * @name: key for the user
  * @name_hash: hash of @name
@@ -74,9 +97,21 @@ struct chs_service {
 	u8 on_empty;
 	bool masquerade;
 	bool empty;
+	u8 affinity;
+	s32 vrf;
+	__be16 gue_port;
+	u32 window;
+	u32 timeout;
+	u32 max_flows;
+	struct chs_transition __rcu *transition;
+	struct chs_flows *flows;
 
 	/* What only the control plane reads. */
 	bool seed_default;
+	bool timeout_set;
+	union chs_addr source;
+	char vrf_name[IFNAMSIZ];
+	struct chs_net *cn;
 	bool forced;
 	char name[CHS_NAME_LEN];
 	u32 name_hash;
@@ -116,12 +151,31 @@ static inline __be16 chs_service_default_port(const struct chs_service *svc)
 
 u32 chs_service_hash_name(const char *name);
 
-struct chs_service *chs_service_alloc(void);
+static inline bool chs_service_is_direct(const struct chs_service *svc)
+{
+	return svc->mode != CHS_MODE_NAT;
+}
+
+/**
+ * chs_service_has_source() - whether a service names the outer source address
+ * @svc: service
+ *
+ * Context: any.
+ * Return: false if it is by route.
+ */
+static inline bool chs_service_has_source(const struct chs_service *svc)
+{
+	return svc->source.q[0] | svc->source.q[1];
+}
+
+struct chs_service *chs_service_alloc(struct chs_net *cn);
 struct chs_service *chs_service_clone(const struct chs_service *from);
 void chs_service_free(struct chs_service *svc);
 int chs_service_reserve(struct chs_service *svc, u32 n_backends);
 u64 chs_service_points(const struct chs_service *svc);
 int chs_service_build(struct chs_service *svc, const struct chs_service *prev);
+void chs_service_published(struct chs_service *svc,
+			   const struct chs_service *prev);
 bool chs_service_same(const struct chs_service *a, const struct chs_service *b);
 bool chs_service_unchanged(const struct chs_service *old,
 			   const struct chs_service *new);

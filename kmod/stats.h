@@ -16,10 +16,28 @@
  * @CHS_DROP_UNTRANSLATED: its connection is tracked without translation
  * @CHS_DROP_CONNTRACK_FULL: conntrack's table has no room
  * @CHS_DROP_NAT_FAILED: nf_nat found no translation
+ * @CHS_DROP_MALFORMED: truncated, or its headers contradict themselves
+ * @CHS_DROP_MARTIAN: its source address can be no host's
+ * @CHS_DROP_SOURCE_ROUTE: its sender wants to choose the way
+ * @CHS_DROP_TTL: its hop limit is exceeded
+ * @CHS_DROP_TOO_BIG: over the path's MTU
+ * @CHS_DROP_FRAGMENT: a fragment that cannot be put together
+ * @CHS_DROP_NO_ROUTE: no route leads to the backend
+ * @CHS_DROP_OFF_LINK: the backend is behind a gateway
+ * @CHS_DROP_OWN_ADDRESS: the backend's address is this host's
+ * @CHS_DROP_BAD_SOURCE: the outer source address is not this host's
+ * @CHS_DROP_SENT_BACK: the backend is the neighbour that it came from
+ * @CHS_DROP_NO_MEMORY: no memory to send it
  * @CHS_DROP_NR: number of the drops, which come first, in the order of their
  *	netlink attributes
  * @CHS_EVENT_PASSED: left to the host by on-empty pass
  * @CHS_EVENT_ICMP_UNMATCHED: ICMP error about an unknown flow
+ * @CHS_EVENT_UNRESOLVED: handed to a neighbour that was not resolved
+ * @CHS_EVENT_NOT_REMEMBERED: there was no room or memory to remember a flow
+ * @CHS_EVENT_EVICTED_ENDED: a flow forgotten to make room, which had ended or
+ *	been idle for too long
+ * @CHS_EVENT_EVICTED_NEW: the same, of which one packet had been seen
+ * @CHS_EVENT_EVICTED_ESTABLISHED: the same, of which more had been seen
  * @CHS_EVENT_NR: number of all
  */
 enum chs_event {
@@ -29,9 +47,26 @@ enum chs_event {
 	CHS_DROP_UNTRANSLATED,
 	CHS_DROP_CONNTRACK_FULL,
 	CHS_DROP_NAT_FAILED,
+	CHS_DROP_MALFORMED,
+	CHS_DROP_MARTIAN,
+	CHS_DROP_SOURCE_ROUTE,
+	CHS_DROP_TTL,
+	CHS_DROP_TOO_BIG,
+	CHS_DROP_FRAGMENT,
+	CHS_DROP_NO_ROUTE,
+	CHS_DROP_OFF_LINK,
+	CHS_DROP_OWN_ADDRESS,
+	CHS_DROP_BAD_SOURCE,
+	CHS_DROP_SENT_BACK,
+	CHS_DROP_NO_MEMORY,
 	CHS_DROP_NR,
 	CHS_EVENT_PASSED = CHS_DROP_NR,
 	CHS_EVENT_ICMP_UNMATCHED,
+	CHS_EVENT_UNRESOLVED,
+	CHS_EVENT_NOT_REMEMBERED,
+	CHS_EVENT_EVICTED_ENDED,
+	CHS_EVENT_EVICTED_NEW,
+	CHS_EVENT_EVICTED_ESTABLISHED,
 	CHS_EVENT_NR
 };
 

@@ -5,11 +5,21 @@
  */
 #include "steer.h"
 
+#include "affinity.h"
+#include "flow.h"
 #include "nat.h"
 #include "table.h"
+#include "transition.h"
 
-#include <linux/netfilter.h>
 #include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/timekeeping.h>
+
+static const struct chs_backend *backend_at(const struct chs_service *svc,
+					    u16 at)
+{
+	return at == CHS_RING_NONE ? NULL : &svc->backends[at];
+}
 
 /**
  * chs_steer_ring() - where the ring sends a new flow
@@ -22,29 +32,150 @@
 void chs_steer_ring(const struct chs_service *svc,
 		    const struct chs_tuple *tuple, struct chs_verdict *verdict)
 {
-	u64 hash = chs_tuple_hash(tuple, svc->conf.hash, &svc->conf.key);
 	u16 owner;
 
 	verdict->svc = svc;
-	verdict->arc = chs_ring_slot(hash, svc->conf.slots);
+	verdict->hash = chs_tuple_hash(tuple, svc->conf.hash, &svc->conf.key);
+	verdict->arc = chs_ring_slot(verdict->hash, svc->conf.slots);
 	owner = svc->arcs[verdict->arc];
-	verdict->owner = owner == CHS_RING_NONE ? NULL : &svc->backends[owner];
+	verdict->owner = backend_at(svc, owner);
+	verdict->former = NULL;
 	verdict->backend = verdict->owner;
 	verdict->reason = CHS_REASON_RING;
+	verdict->created = false;
+}
+
+static enum chs_role role_of(const struct chs_packet *pkt)
+{
+	if (pkt->kind == CHS_PACKET_ICMP_ERROR)
+		return CHS_ROLE_ERROR;
+	if (pkt->tuple.proto == IPPROTO_UDP)
+		return CHS_ROLE_ANY;
+	if (pkt->syn)
+		return CHS_ROLE_SYN;
+	return pkt->fin || pkt->rst ? CHS_ROLE_END : CHS_ROLE_DATA;
+}
+
+static bool in_sequence(const struct chs_packet *pkt,
+			const struct chs_flow *flow)
+{
+	if (pkt->tuple.proto == IPPROTO_SCTP)
+		return pkt->echo;
+	return pkt->seq - flow->seq - 1 < CHS_AFFINITY_SEQ;
+}
+
+/* False if another CPU was faster and the choice is void. */
+static bool act(const struct chs_service *svc, const struct chs_packet *pkt,
+		const struct chs_flow_key *key, u32 now, u32 arc,
+		struct chs_flow *flow, struct chs_choice *choice)
+{
+	int err;
+
+	switch (choice->action) {
+	case CHS_PIN_CREATE:
+		err = chs_flow_create(svc, key, arc, pkt->seq, flow, choice,
+				      now);
+		if (err == -EAGAIN)
+			return false;
+		if (err)
+			choice->backend = choice->fallback;
+		break;
+	case CHS_PIN_FORGET:
+		chs_flow_forget(svc->flows, flow);
+		break;
+	case CHS_PIN_CONFIRM:
+		chs_flow_confirm(flow);
+		chs_flow_touch(flow, now, choice->ended);
+		break;
+	case CHS_PIN_REVERT:
+		chs_flow_revert(flow);
+		fallthrough;
+	case CHS_PIN_TOUCH:
+		chs_flow_touch(flow, now, choice->ended);
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+/* What the ring says is overruled by what is remembered. */
+static void steer_flow(const struct chs_service *svc,
+		       const struct chs_packet *pkt, bool changes,
+		       struct chs_verdict *verdict)
+{
+	u32 now = ktime_get_seconds();
+	struct chs_flow_key key;
+	struct chs_choice choice;
+	struct chs_flow *flow;
+	struct chs_pin pin;
+	struct chs_arc arc;
+
+	chs_transition_arc(svc, verdict->arc, now, &arc);
+	chs_flow_key_set(&key, &pkt->tuple);
+	do {
+		flow = chs_flow_find(svc->flows, &key);
+		if (flow)
+			chs_flow_pin(svc, flow, now, &pin);
+		chs_affinity_choose(svc->affinity, &arc, flow ? &pin : NULL,
+				    role_of(pkt),
+				    flow && (!changes ||
+					     in_sequence(pkt, flow)), &choice);
+	} while (changes && !act(svc, pkt, &key, now, verdict->arc, flow,
+				 &choice));
+
+	verdict->former = backend_at(svc, arc.former);
+	verdict->backend = backend_at(svc, choice.backend);
+	verdict->reason = choice.reason;
+	verdict->created = choice.action == CHS_PIN_CREATE;
+}
+
+/* Whether nothing but the ring is to be asked. */
+static bool is_settled(const struct chs_service *svc)
+{
+	switch (svc->affinity) {
+	case CHS_AFFINITY_TRANSITION:
+		return !rcu_access_pointer(svc->transition);
+	case CHS_AFFINITY_FLOW:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/**
+ * chs_steer_packet() - where a packet of a direct mode goes
+ * @svc: its service
+ * @pkt: the packet
+ * @verdict: where the answer goes
+ *
+ * Remembers of its flow what is to be remembered.
+ *
+ * Context: bottom halves off, under RCU.
+ */
+void chs_steer_packet(const struct chs_service *svc,
+		      const struct chs_packet *pkt,
+		      struct chs_verdict *verdict)
+{
+	chs_steer_ring(svc, &pkt->tuple, verdict);
+	if (!is_settled(svc))
+		steer_flow(svc, pkt, true, verdict);
 }
 
 /**
  * chs_steer_service() - service that a flow is for
  * @table: services in force
  * @tuple: the flow
+ * @vrf: index of the VRF device that it comes in by, or 0
  *
  * Context: under RCU, or with the namespace's lock held.
  * Return: the service, or NULL.
  */
 const struct chs_service *chs_steer_service(const struct chs_table *table,
-					    const struct chs_tuple *tuple)
+					    const struct chs_tuple *tuple,
+					    s32 vrf)
 {
-	return chs_table_lookup(table, &tuple->daddr, tuple->proto,
+	return chs_table_lookup(table, &tuple->daddr, vrf, tuple->proto,
 				tuple->dport);
 }
 
@@ -70,6 +201,7 @@ bool chs_steer_foreign(const struct nf_hook_state *state)
  * @net: network namespace
  * @table: services in force there
  * @tuple: its flow
+ * @vrf: index of the VRF device that it comes in by, or 0
  * @established: whether it belongs to a flow already running
  * @verdict: where the answer goes
  *
@@ -77,16 +209,23 @@ bool chs_steer_foreign(const struct nf_hook_state *state)
  * Return: 0, or -ENOENT if it is for no service.
  */
 int chs_steer_lookup(struct net *net, const struct chs_table *table,
-		     const struct chs_tuple *tuple, bool established,
+		     const struct chs_tuple *tuple, s32 vrf, bool established,
 		     struct chs_verdict *verdict)
 {
-	const struct chs_service *svc = chs_steer_service(table, tuple);
+	const struct chs_service *svc = chs_steer_service(table, tuple, vrf);
+	struct chs_packet pkt = {
+		.tuple = *tuple,
+		.kind = CHS_PACKET_FLOW,
+		.syn = !established,
+	};
 
 	if (!svc)
 		return -ENOENT;
 
 	chs_steer_ring(svc, tuple, verdict);
-	if (svc->mode == CHS_MODE_NAT)
+	if (!chs_service_is_direct(svc))
 		chs_nat_lookup(net, tuple, established, verdict);
+	else if (!is_settled(svc))
+		steer_flow(svc, &pkt, false, verdict);
 	return 0;
 }

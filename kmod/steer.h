@@ -17,24 +17,34 @@ struct nf_hook_state;
  * @svc: its service
  * @backend: where it goes; NULL if no backend can take it
  * @owner: owner of its arc; NULL if it has none
+ * @former: former owner of its arc; NULL if it has none
+ * @hash: hash of the flow
  * @arc: its arc
  * @reason: enum chsteer_reason; means nothing without @backend
+ * @created: it is remembered from now on, or would be if it could
  */
 struct chs_verdict {
 	const struct chs_service *svc;
 	const struct chs_backend *backend;
 	const struct chs_backend *owner;
+	const struct chs_backend *former;
+	u64 hash;
 	u32 arc;
 	u8 reason;
+	bool created;
 };
 
 void chs_steer_ring(const struct chs_service *svc,
 		    const struct chs_tuple *tuple, struct chs_verdict *verdict);
+void chs_steer_packet(const struct chs_service *svc,
+		      const struct chs_packet *pkt,
+		      struct chs_verdict *verdict);
 const struct chs_service *chs_steer_service(const struct chs_table *table,
-					    const struct chs_tuple *tuple);
+					    const struct chs_tuple *tuple,
+					    s32 vrf);
 bool chs_steer_foreign(const struct nf_hook_state *state);
 int chs_steer_lookup(struct net *net, const struct chs_table *table,
-		     const struct chs_tuple *tuple, bool established,
+		     const struct chs_tuple *tuple, s32 vrf, bool established,
 		     struct chs_verdict *verdict);
 
 /**

@@ -174,7 +174,7 @@ static bool is_orphan(const struct chs_table *table,
 	if (!chs_nat_backend(old, ct, tuple->dport))
 		return false;
 
-	svc = chs_steer_service(table, tuple);
+	svc = chs_steer_service(table, tuple, 0);
 	if (!svc || (strcmp(svc->name, old->name) && width(svc) > width(old)))
 		return true;
 
@@ -189,7 +189,7 @@ static bool is_orphan(const struct chs_table *table,
 static bool is_stale(const struct chs_table *table, const struct nf_conn *ct,
 		     const struct chs_tuple *tuple)
 {
-	const struct chs_service *svc = chs_steer_service(table, tuple);
+	const struct chs_service *svc = chs_steer_service(table, tuple, 0);
 
 	if (!svc || svc->mode != CHS_MODE_NAT)
 		return false;
@@ -218,7 +218,7 @@ static int is_wrong(struct nf_conn *ct, void *data)
 		goto out;
 	}
 	list_for_each_entry(sweep, state->sweeps, node) {
-		old = chs_steer_service(sweep->graves, &tuple);
+		old = chs_steer_service(sweep->graves, &tuple, 0);
 		if (old && is_orphan(table, old, ct, &tuple)) {
 			wrong = 1;
 			break;

@@ -2,8 +2,11 @@
 /* The services of a namespace, by name and by address. */
 #include "table.h"
 
+#include "endpoint.h"
+
 #include <linux/errno.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -110,30 +113,39 @@ static bool is_range(const struct chs_service *svc)
 	return !chs_service_one_port(svc) && !chs_service_any_port(svc);
 }
 
-static int range_cmp(const struct chs_service *svc, const union chs_addr *addr,
-		     u8 proto, u16 port)
+/* By address and VRF first, so that those of an address are together. */
+static int place_cmp(const struct chs_service *svc, const union chs_addr *addr,
+		     s32 vrf)
 {
-	int diff;
+	int diff = memcmp(&svc->addr, addr, sizeof(*addr));
 
-	if (svc->proto != proto)
-		return svc->proto < proto ? -1 : 1;
-	diff = memcmp(&svc->addr, addr, sizeof(*addr));
 	if (diff)
 		return diff;
-	if (svc->lo != port)
-		return svc->lo < port ? -1 : 1;
-	return 0;
+	return svc->vrf == vrf ? 0 : svc->vrf < vrf ? -1 : 1;
 }
 
-/* Number of ranges that start at or before @port of @addr and @proto. */
-static u32 range_bound(const struct chs_table *table,
-		       const union chs_addr *addr, u8 proto, u16 port)
+static int key_cmp(const struct chs_service *svc, const union chs_addr *addr,
+		   s32 vrf, u8 proto, u32 ports)
 {
-	u32 lo = 0, hi = table->n_ranges, mid;
+	u32 own = (u32)svc->lo << 16 | svc->hi;
+	int diff = place_cmp(svc, addr, vrf);
+
+	if (diff)
+		return diff;
+	if (svc->proto != proto)
+		return svc->proto < proto ? -1 : 1;
+	return own == ports ? 0 : own < ports ? -1 : 1;
+}
+
+/* Number of services of @list up to first and last port @ports. */
+static u32 list_bound(const struct chs_list *list, const union chs_addr *addr,
+		      s32 vrf, u8 proto, u32 ports)
+{
+	u32 lo = 0, hi = list->n, mid;
 
 	while (lo < hi) {
 		mid = (lo + hi) / 2;
-		if (range_cmp(table->ranges[mid], addr, proto, port) <= 0)
+		if (key_cmp(list->svcs[mid], addr, vrf, proto, ports) <= 0)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -141,25 +153,92 @@ static u32 range_bound(const struct chs_table *table,
 	return lo;
 }
 
-/* The one range of @addr and @proto that starts last of those up to @port. */
-static struct chs_service *range_before(const struct chs_table *table,
-					const union chs_addr *addr, u8 proto,
-					u16 port)
+static u32 list_bound_of(const struct chs_list *list,
+			 const struct chs_service *svc)
 {
-	u32 at = range_bound(table, addr, proto, port);
+	return list_bound(list, &svc->addr, svc->vrf, svc->proto,
+			  (u32)svc->lo << 16 | svc->hi);
+}
+
+/* Where @svc is: services of a list have different keys. */
+static u32 list_at(const struct chs_list *list, const struct chs_service *svc)
+{
+	return list_bound_of(list, svc) - 1;
+}
+
+/* Grow before an insertion, so that the insertion itself cannot fail. */
+static int list_reserve(struct chs_list *list, u32 n)
+{
+	struct chs_service **svcs;
+	u32 room;
+
+	if (n <= list->room)
+		return 0;
+
+	room = max3(n, list->n * 2, (u32)SLOTS_MIN);
+	svcs = kvmalloc_array(room, sizeof(*svcs), GFP_KERNEL_ACCOUNT);
+	if (!svcs)
+		return -ENOMEM;
+	if (list->n)
+		memcpy(svcs, list->svcs, list->n * sizeof(*svcs));
+	kvfree(list->svcs);
+	list->svcs = svcs;
+	list->room = room;
+	return 0;
+}
+
+static int list_copy(struct chs_list *list, const struct chs_list *from)
+{
+	list->svcs = NULL;
+	list->n = 0;
+	list->room = 0;
+	if (list_reserve(list, from->n))
+		return -ENOMEM;
+	if (from->n)
+		memcpy(list->svcs, from->svcs, from->n * sizeof(*list->svcs));
+	list->n = from->n;
+	return 0;
+}
+
+static void list_insert(struct chs_list *list, struct chs_service *svc)
+{
+	u32 at = list_bound_of(list, svc);
+
+	memmove(list->svcs + at + 1, list->svcs + at,
+		(list->n - at) * sizeof(*list->svcs));
+	list->svcs[at] = svc;
+	list->n++;
+}
+
+static void list_del_svc(struct chs_list *list, const struct chs_service *svc)
+{
+	u32 at = list_at(list, svc);
+
+	list->n--;
+	memmove(list->svcs + at, list->svcs + at + 1,
+		(list->n - at) * sizeof(*list->svcs));
+}
+
+/* The range of address and protocol that starts last of those up to @port. */
+static struct chs_service *range_before(const struct chs_table *table,
+					const union chs_addr *addr, s32 vrf,
+					u8 proto, u16 port)
+{
+	u32 at = list_bound(&table->ranges, addr, vrf, proto,
+			    (u32)port << 16 | U16_MAX);
 	struct chs_service *svc;
 
 	if (!at)
 		return NULL;
-	svc = table->ranges[at - 1];
-	if (svc->proto != proto || !chs_addr_equal(&svc->addr, addr))
+	svc = table->ranges.svcs[at - 1];
+	if (svc->proto != proto || place_cmp(svc, addr, vrf))
 		return NULL;
 	return svc;
 }
 
 static struct chs_service *key_find(const struct chs_table *table, u32 hash,
-				    const union chs_addr *addr, u8 proto,
-				    u16 port)
+				    const union chs_addr *addr, s32 vrf,
+				    u8 proto, u16 port)
 {
 	const struct chs_index *index = table->by_key;
 	u32 at = hash >> index->shift;
@@ -167,7 +246,8 @@ static struct chs_service *key_find(const struct chs_table *table, u32 hash,
 
 	for (; (svc = index->slots[at].svc); at = (at + 1) & index->mask) {
 		if (index->slots[at].hash == hash && svc->proto == proto &&
-		    svc->lo == port && chs_addr_equal(&svc->addr, addr))
+		    svc->lo == port && svc->vrf == vrf &&
+		    chs_addr_equal(&svc->addr, addr))
 			return svc;
 	}
 	return NULL;
@@ -177,6 +257,7 @@ static struct chs_service *key_find(const struct chs_table *table, u32 hash,
  * chs_table_lookup() - service that a packet is for
  * @table: table
  * @addr: destination address
+ * @vrf: index of the VRF device that it came in by, or 0
  * @proto: protocol
  * @port: destination port
  *
@@ -186,30 +267,52 @@ static struct chs_service *key_find(const struct chs_table *table, u32 hash,
  * Return: the service, or NULL.
  */
 struct chs_service *chs_table_lookup(const struct chs_table *table,
-				     const union chs_addr *addr, u8 proto,
-				     __be16 port)
+				     const union chs_addr *addr, s32 vrf,
+				     u8 proto, __be16 port)
 {
 	u16 host_port = ntohs(port);
 	struct chs_service *svc;
 
 	/* Port 0 is the key of "any port" and no service's own. */
 	if (likely(host_port)) {
-		svc = key_find(table, chs_table_hash(addr, proto, host_port),
-			       addr, proto, host_port);
+		svc = key_find(table,
+			       chs_table_hash(addr, vrf, proto, host_port),
+			       addr, vrf, proto, host_port);
 		if (svc)
 			return svc;
 	}
 
-	if (table->n_ranges) {
-		svc = range_before(table, addr, proto, host_port);
+	if (table->ranges.n) {
+		svc = range_before(table, addr, vrf, proto, host_port);
 		if (svc && host_port <= svc->hi)
 			return svc;
 	}
 
 	if (table->n_any && host_port)
-		return key_find(table, chs_table_hash(addr, proto, 0), addr,
-				proto, 0);
+		return key_find(table, chs_table_hash(addr, vrf, proto, 0),
+				addr, vrf, proto, 0);
 	return NULL;
+}
+
+/**
+ * chs_table_direct_at() - a service in a direct mode that has an address
+ * @table: table
+ * @addr: address
+ * @vrf: index of the VRF device, or 0
+ *
+ * Context: any; under RCU or with the namespace's lock held.
+ * Return: one of them, or NULL if there is none.
+ */
+struct chs_service *chs_table_direct_at(const struct chs_table *table,
+					const union chs_addr *addr, s32 vrf)
+{
+	u32 at = list_bound(&table->direct, addr, vrf, U8_MAX, U32_MAX);
+	struct chs_service *svc;
+
+	if (!at)
+		return NULL;
+	svc = table->direct.svcs[at - 1];
+	return place_cmp(svc, addr, vrf) ? NULL : svc;
 }
 
 /**
@@ -227,11 +330,11 @@ struct chs_service *chs_table_holder(const struct chs_table *table,
 	struct chs_service *other;
 
 	if (!is_range(svc))
-		return key_find(table, svc->key_hash, &svc->addr, svc->proto,
-				svc->lo);
+		return key_find(table, svc->key_hash, &svc->addr, svc->vrf,
+				svc->proto, svc->lo);
 
 	/* Ranges do not overlap each other, so the last to start is enough. */
-	other = range_before(table, &svc->addr, svc->proto, svc->hi);
+	other = range_before(table, &svc->addr, svc->vrf, svc->proto, svc->hi);
 	return other && other->hi >= svc->lo ? other : NULL;
 }
 
@@ -288,6 +391,7 @@ struct chs_service *chs_table_next(const struct chs_table *table, u32 *at)
  */
 struct chs_table *chs_table_clone(const struct chs_table *from)
 {
+	const struct chs_list none = {};
 	struct chs_table *table;
 
 	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
@@ -296,24 +400,16 @@ struct chs_table *chs_table_clone(const struct chs_table *from)
 
 	if (from)
 		*table = *from;
-	table->ranges = NULL;
 	table->by_key = index_copy(from ? from->by_key : NULL,
 				   from ? from->by_key->mask + 1 : SLOTS_MIN);
 	table->by_name = index_copy(from ? from->by_name : NULL,
 				    from ? from->by_name->mask + 1 : SLOTS_MIN);
-	if (table->n_ranges)
-		table->ranges = kvmalloc_array(table->n_ranges,
-					       sizeof(*table->ranges),
-					       GFP_KERNEL_ACCOUNT);
-	if (!table->by_key || !table->by_name ||
-	    (table->n_ranges && !table->ranges)) {
+	if (list_copy(&table->ranges, from ? &from->ranges : &none) |
+	    list_copy(&table->direct, from ? &from->direct : &none) ||
+	    !table->by_key || !table->by_name) {
 		chs_table_free(table);
 		return NULL;
 	}
-
-	if (table->n_ranges)
-		memcpy(table->ranges, from->ranges,
-		       table->n_ranges * sizeof(*table->ranges));
 	return table;
 }
 
@@ -330,35 +426,27 @@ void chs_table_free(struct chs_table *table)
 
 	kvfree(table->by_key);
 	kvfree(table->by_name);
-	kvfree(table->ranges);
+	kvfree(table->ranges.svcs);
+	kvfree(table->direct.svcs);
 	kfree(table);
 }
 
-static int range_insert(struct chs_table *table, struct chs_service *svc)
+/* Hooks and checks that services ask for; @by is 1 or -1. */
+static void count_needs(struct chs_table *table, const struct chs_service *svc,
+			int by)
 {
-	u32 at = range_bound(table, &svc->addr, svc->proto, svc->lo);
-	struct chs_service **ranges;
+	bool v6 = chs_service_is_v6(svc);
 
-	ranges = kvmalloc_array(table->n_ranges + 1, sizeof(*ranges),
-				GFP_KERNEL_ACCOUNT);
-	if (!ranges)
-		return -ENOMEM;
-
-	if (table->n_ranges) {
-		memcpy(ranges, table->ranges, at * sizeof(*ranges));
-		memcpy(ranges + at + 1, table->ranges + at,
-		       (table->n_ranges - at) * sizeof(*ranges));
+	table->n_any += chs_service_any_port(svc) ? by : 0;
+	if (!chs_service_is_direct(svc)) {
+		table->n_nat[v6] += by;
+		return;
 	}
-	ranges[at] = svc;
-	kvfree(table->ranges);
-	table->ranges = ranges;
-	table->n_ranges++;
-	return 0;
-}
-
-static u32 *nat_count(struct chs_table *table, const struct chs_service *svc)
-{
-	return &table->n_nat[chs_service_is_v6(svc)];
+	table->n_direct[v6] += by;
+	if (chs_mode_is_tunnel(svc->mode)) {
+		table->n_direct[!v6] += by;
+		table->n_tunnel += by;
+	}
 }
 
 /**
@@ -371,27 +459,24 @@ static u32 *nat_count(struct chs_table *table, const struct chs_service *svc)
  */
 int chs_table_insert(struct chs_table *table, struct chs_service *svc)
 {
-	int err;
+	bool direct = chs_service_is_direct(svc);
+	bool range = is_range(svc);
 
-	err = index_reserve(&table->by_name, table->n_services + 1);
-	if (err)
-		return err;
+	if (index_reserve(&table->by_name, table->n_services + 1) ||
+	    index_reserve(&table->by_key, table->n_services + 1) ||
+	    list_reserve(&table->ranges, table->ranges.n + range) ||
+	    list_reserve(&table->direct, table->direct.n + direct))
+		return -ENOMEM;
 
-	if (is_range(svc)) {
-		err = range_insert(table, svc);
-		if (err)
-			return err;
-	} else {
-		err = index_reserve(&table->by_key, table->n_services + 1);
-		if (err)
-			return err;
+	if (range)
+		list_insert(&table->ranges, svc);
+	else
 		index_put(table->by_key, svc->key_hash, svc);
-	}
-
+	if (direct)
+		list_insert(&table->direct, svc);
 	index_put(table->by_name, svc->name_hash, svc);
 	table->n_services++;
-	table->n_any += chs_service_any_port(svc);
-	*nat_count(table, svc) += svc->mode == CHS_MODE_NAT;
+	count_needs(table, svc, 1);
 	return 0;
 }
 
@@ -404,21 +489,15 @@ int chs_table_insert(struct chs_table *table, struct chs_service *svc)
  */
 void chs_table_remove(struct chs_table *table, struct chs_service *svc)
 {
-	u32 at;
-
-	if (is_range(svc)) {
-		at = range_bound(table, &svc->addr, svc->proto, svc->lo) - 1;
-		table->n_ranges--;
-		memmove(table->ranges + at, table->ranges + at + 1,
-			(table->n_ranges - at) * sizeof(*table->ranges));
-	} else {
+	if (is_range(svc))
+		list_del_svc(&table->ranges, svc);
+	else
 		index_del(table->by_key, svc->key_hash, svc);
-	}
-
+	if (chs_service_is_direct(svc))
+		list_del_svc(&table->direct, svc);
 	index_del(table->by_name, svc->name_hash, svc);
 	table->n_services--;
-	table->n_any -= chs_service_any_port(svc);
-	*nat_count(table, svc) -= svc->mode == CHS_MODE_NAT;
+	count_needs(table, svc, -1);
 }
 
 /**
@@ -435,12 +514,13 @@ void chs_table_replace(struct chs_table *table, struct chs_service *from,
 	u32 at;
 
 	if (is_range(from)) {
-		at = range_bound(table, &from->addr, from->proto, from->lo);
-		table->ranges[at - 1] = to;
+		table->ranges.svcs[list_at(&table->ranges, from)] = to;
 	} else {
 		at = index_at(table->by_key, from->key_hash, from);
 		table->by_key->slots[at].svc = to;
 	}
+	if (chs_service_is_direct(from))
+		table->direct.svcs[list_at(&table->direct, from)] = to;
 	at = index_at(table->by_name, from->name_hash, from);
 	table->by_name->slots[at].svc = to;
 }

@@ -37,30 +37,48 @@ struct chs_index {
 };
 
 /**
+ * struct chs_list - sorted services
+ * @svcs: them
+ * @n: number
+ * @room: number that fits into @svcs
+ */
+struct chs_list {
+	struct chs_service **svcs;
+	u32 n;
+	u32 room;
+};
+
+/**
  * struct chs_table - the services of a namespace
  * @by_key: those of one port, and, under port 0, those of any port
- * @ranges: those of a range, by protocol, address and port
+ * @ranges: those of a range, by address, VRF, protocol and port
+ * @direct: those of a direct mode, sorted alike
+ * @n_any: number of services of any port
+ * @n_tunnel: number of services that encapsulate
  * @by_name: all
  * @n_services: number of services
- * @n_ranges: number of @ranges
- * @n_any: number of services of any port
  * @n_nat: number of services in mode nat; IPv4, IPv6
+ * @n_direct: number of services in a direct mode that want the hooks of IPv4,
+ *	IPv6; those that encapsulate want both
  * @generation: number of transactions that took effect
  */
 struct chs_table {
 	struct chs_index *by_key;
-	struct chs_service **ranges;
-	u32 n_ranges;
+	struct chs_list ranges;
+	struct chs_list direct;
 	u32 n_any;
+	u32 n_tunnel;
 	struct chs_index *by_name;
 	u32 n_services;
 	u32 n_nat[2];
+	u32 n_direct[2];
 	u64 generation;
 };
 
-static inline u32 chs_table_hash(const union chs_addr *addr, u8 proto, u16 port)
+static inline u32 chs_table_hash(const union chs_addr *addr, s32 vrf, u8 proto,
+				 u16 port)
 {
-	return hash_64((addr->q[0] ^ addr->q[1]) +
+	return hash_64((addr->q[0] ^ addr->q[1]) + (u32)vrf +
 		       ((u64)proto << 16 | port) * GOLDEN_RATIO_32, 32);
 }
 
@@ -75,8 +93,10 @@ struct chs_service *chs_table_find(const struct chs_table *table,
 struct chs_service *chs_table_holder(const struct chs_table *table,
 				     const struct chs_service *svc);
 struct chs_service *chs_table_lookup(const struct chs_table *table,
-				     const union chs_addr *addr, u8 proto,
-				     __be16 port);
+				     const union chs_addr *addr, s32 vrf,
+				     u8 proto, __be16 port);
+struct chs_service *chs_table_direct_at(const struct chs_table *table,
+					const union chs_addr *addr, s32 vrf);
 struct chs_service *chs_table_next(const struct chs_table *table, u32 *at);
 
 #endif /* CHS_TABLE_H */

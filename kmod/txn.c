@@ -6,6 +6,7 @@
 #include "msg.h"
 #include "hook.h"
 #include "netns.h"
+#include "settle.h"
 #include "sweep.h"
 
 #include <linux/err.h>
@@ -285,6 +286,37 @@ struct chs_service *chs_txn_edit(struct chs_net *cn, struct chs_txn *txn,
 }
 
 /**
+ * chs_txn_move() - have a service in another VRF
+ * @cn: namespace
+ * @txn: transaction
+ * @svc: service in chs_txn_table()
+ * @vrf: index of the VRF device
+ *
+ * Context: process; may sleep; @cn's lock held.
+ * Return: 0 or -ENOMEM.
+ */
+int chs_txn_move(struct chs_net *cn, struct chs_txn *txn,
+		 struct chs_service *svc, s32 vrf)
+{
+	int err;
+
+	svc = chs_txn_edit(cn, txn, svc);
+	if (!svc)
+		return -ENOMEM;
+
+	chs_table_remove(txn->table, svc);
+	svc->vrf = vrf;
+	svc->key_hash = chs_table_hash(&svc->addr, vrf, svc->proto, svc->lo);
+	err = chs_table_insert(txn->table, svc);
+	if (err) {
+		/* It is in no table any more, so it is no edit either. */
+		svc->edit->new = NULL;
+		chs_service_free(svc);
+	}
+	return err;
+}
+
+/**
  * chs_txn_del() - remove a service with its backends
  * @cn: namespace
  * @txn: transaction
@@ -534,7 +566,9 @@ static void publish(struct chs_net *cn, struct chs_txn *txn,
 
 	list_for_each_entry_safe(edit, next, &txn->edits, node) {
 		if (edit->new) {
+			chs_service_published(edit->new, edit->old);
 			chs_deadline_note(cn, edit->new);
+			chs_settle_note(cn, edit->old, edit->new);
 			if (!edit->old || edit->old->ring != edit->new->ring)
 				chs_service_warn(edit->new, msg);
 		}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The direct modes, route, ipip and gue: one hook, after raw and before
+ * conntrack, that takes a packet for one of their services and sends it on.
+ *
+ * What is for an address of theirs but for no service is the host's.
+ */
+#include "direct.h"
+
+#include "forward.h"
+#include "fragment.h"
+#include "netns.h"
+#include "packet.h"
+#include "reject.h"
+#include "stats.h"
+#include "steer.h"
+#include "tunnel.h"
+
+#include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
+#include <linux/skbuff.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/l3mdev.h>
+
+/**
+ * struct arrival - a packet at the hook
+ * @skb: packet
+ * @state: the hook's state
+ * @table: services in force
+ * @vrf: index of the VRF device that it came in by, or 0
+ * @v6: it is IPv6
+ * @gathered: it was put together from fragments
+ * @pkt: what it is
+ */
+struct arrival {
+	struct sk_buff *skb;
+	const struct nf_hook_state *state;
+	const struct chs_table *table;
+	s32 vrf;
+	bool v6;
+	bool gathered;
+	struct chs_packet pkt;
+};
+
+/*
+ * A packet that comes in by a VRF passes PRE_ROUTING twice; the first time,
+ * with the enslaved device, is taken. One that was sent passes LOCAL_OUT with
+ * the VRF's device first.
+ */
+static bool is_for_others(const struct sk_buff *skb,
+			  const struct nf_hook_state *state)
+{
+#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
+	const struct nf_bridge_info *bridge = nf_bridge_info_get(skb);
+
+	/* A frame that is merely bridged is none of this host's. */
+	if (unlikely(bridge && bridge->pkt_otherhost))
+		return true;
+#endif
+	if (state->hook == NF_INET_LOCAL_OUT)
+		return false;
+	return skb->pkt_type != PACKET_HOST || netif_is_l3_master(state->in);
+}
+
+static s32 vrf_of(const struct nf_hook_state *state)
+{
+	const struct net_device *dev = state->in ?: state->out;
+
+	return dev ? l3mdev_master_ifindex_rcu(dev) : 0;
+}
+
+static void daddr_of(const struct arrival *arrival, union chs_addr *addr)
+{
+	if (arrival->v6)
+		memcpy(addr->b, &ipv6_hdr(arrival->skb)->daddr,
+		       sizeof(addr->b));
+	else
+		chs_addr_set_v4(addr, ip_hdr(arrival->skb)->daddr);
+}
+
+/* A service in a direct mode at the address that the packet is sent to. */
+static const struct chs_service *addressee(const struct arrival *arrival)
+{
+	union chs_addr addr;
+
+	daddr_of(arrival, &addr);
+	return chs_table_direct_at(arrival->table, &addr, arrival->vrf);
+}
+
+static const struct chs_service *service_of(const struct arrival *arrival)
+{
+	const struct chs_service *svc;
+
+	svc = chs_steer_service(arrival->table, &arrival->pkt.tuple,
+				arrival->vrf);
+	return svc && chs_service_is_direct(svc) ? svc : NULL;
+}
+
+static void count_flow(const struct chs_verdict *verdict,
+		       const struct chs_packet *pkt)
+{
+	if (verdict->reason != CHS_REASON_RING ||
+	    !(pkt->syn || verdict->created))
+		return;
+	chs_stats_flow(verdict->svc->stats);
+	chs_stats_flow(verdict->backend->stats);
+}
+
+static unsigned int steer(const struct arrival *arrival,
+			  const struct chs_service *svc)
+{
+	bool error = arrival->pkt.kind == CHS_PACKET_ICMP_ERROR;
+	struct chs_verdict verdict;
+	unsigned int result;
+
+	chs_steer_packet(svc, &arrival->pkt, &verdict);
+	if (unlikely(!verdict.backend)) {
+		/* An error is never answered, and may concern the host. */
+		if (error) {
+			chs_stats_event(svc->stats,
+					CHS_EVENT_ICMP_UNMATCHED);
+			return NF_ACCEPT;
+		}
+		result = chs_refuse_empty(arrival->skb, arrival->state, svc);
+		if (result == NF_ACCEPT)
+			chs_stats_event(svc->stats, CHS_EVENT_PASSED);
+		return result;
+	}
+
+	if (!error)
+		count_flow(&verdict, &arrival->pkt);
+	return chs_forward(arrival->skb, arrival->state, &verdict);
+}
+
+static unsigned int arrive(struct arrival *arrival);
+
+static unsigned int gather(struct arrival *arrival)
+{
+	const struct chs_service *svc = addressee(arrival);
+	int err;
+
+	if (!svc)
+		return NF_ACCEPT;
+	/* The stack does not find the header that says so. */
+	if (arrival->gathered)
+		return chs_refuse(arrival->skb, arrival->state, svc,
+				  CHS_DROP_FRAGMENT);
+
+	arrival->gathered = true;
+	err = chs_fragment_gather(arrival->skb, arrival->state);
+	if (!err)
+		return arrive(arrival);
+	if (err == -EINPROGRESS)
+		return NF_STOLEN;
+	if (arrival->v6)
+		return chs_refuse(arrival->skb, arrival->state, svc,
+				  CHS_DROP_FRAGMENT);
+	chs_stats_event(svc->stats, CHS_DROP_FRAGMENT);
+	return NF_STOLEN;
+}
+
+static unsigned int refuse_bad(const struct arrival *arrival)
+{
+	const struct chs_service *svc = addressee(arrival);
+
+	return svc ? chs_refuse(arrival->skb, arrival->state, svc,
+				CHS_DROP_MALFORMED) : NF_ACCEPT;
+}
+
+/* An error about what a backend sent, or about what this host sent to one. */
+static unsigned int arrive_error(const struct arrival *arrival)
+{
+	const struct chs_service *svc = NULL;
+	union chs_addr addr;
+
+	if (arrival->pkt.kind == CHS_PACKET_ICMP_ERROR) {
+		/* Not what quotes a service's packet to another's address. */
+		daddr_of(arrival, &addr);
+		if (chs_addr_equal(&addr, &arrival->pkt.tuple.daddr))
+			svc = service_of(arrival);
+	}
+	if (svc)
+		return steer(arrival, svc);
+
+	if (arrival->table->n_tunnel &&
+	    arrival->state->hook == NF_INET_PRE_ROUTING)
+		chs_tunnel_error(arrival->skb, arrival->state, arrival->table,
+				 arrival->vrf, &arrival->pkt);
+	return NF_ACCEPT;
+}
+
+static unsigned int arrive(struct arrival *arrival)
+{
+	struct chs_packet *pkt = &arrival->pkt;
+	const struct chs_service *svc;
+
+	chs_packet_parse(arrival->skb, arrival->v6, pkt);
+	switch (pkt->kind) {
+	case CHS_PACKET_FLOW:
+		if (unlikely(pkt->fragment))
+			return gather(arrival);
+		svc = service_of(arrival);
+		return svc ? steer(arrival, svc) : NF_ACCEPT;
+	case CHS_PACKET_FRAGMENT:
+		return gather(arrival);
+	case CHS_PACKET_BAD:
+		return refuse_bad(arrival);
+	default:
+		return pkt->quote_off ? arrive_error(arrival) : NF_ACCEPT;
+	}
+}
+
+/**
+ * chs_direct() - hook of the direct modes
+ * @priv: unused
+ * @skb: packet
+ * @state: the hook's state
+ *
+ * Context: netfilter hook at PRE_ROUTING or LOCAL_OUT; under RCU. Processes
+ * send with bottom halves on, and what is per CPU wants them off.
+ * Return: verdict.
+ */
+unsigned int chs_direct(void *priv, struct sk_buff *skb,
+			const struct nf_hook_state *state)
+{
+	struct arrival arrival = {
+		.skb = skb,
+		.state = state,
+		.v6 = state->pf == NFPROTO_IPV6,
+	};
+	unsigned int verdict;
+
+	if (is_for_others(skb, state))
+		return NF_ACCEPT;
+
+	local_bh_disable();
+	arrival.table = rcu_dereference(chs_net(state->net)->table);
+	arrival.vrf = vrf_of(state);
+	verdict = arrive(&arrival);
+	local_bh_enable();
+	return verdict;
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Endpoints of the direct modes: an address, the way to it, and what stands in
+ * the way.
+ *
+ * Addresses and routes come and go, so nothing about them is decided when a
+ * backend is added: each packet asks the route, which is cached as long as the
+ * stack finds it valid, and the neighbour, which is never cached.
+ */
+#include "endpoint.h"
+
+#include "netns.h"
+
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/arp.h>
+#include <net/ip6_route.h>
+#include <net/ndisc.h>
+#include <net/route.h>
+
+static const struct rhashtable_params params = {
+	.head_offset = offsetof(struct chs_endpoint, node),
+	.key_offset = offsetof(struct chs_endpoint, key),
+	.key_len = sizeof(struct chs_endpoint_key),
+	.automatic_shrinking = true,
+};
+
+/**
+ * chs_endpoint_table_init() - begin with no endpoints
+ * @cn: namespace
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int chs_endpoint_table_init(struct chs_net *cn)
+{
+	mutex_init(&cn->endpoint_lock);
+	return rhashtable_init(&cn->endpoints, &params);
+}
+
+/**
+ * chs_endpoint_table_exit() - end, when the last endpoint is gone
+ * @cn: namespace
+ *
+ * Context: process; may sleep.
+ */
+void chs_endpoint_table_exit(struct chs_net *cn)
+{
+	rhashtable_destroy(&cn->endpoints);
+	mutex_destroy(&cn->endpoint_lock);
+}
+
+static struct chs_endpoint *endpoint_alloc(const struct chs_endpoint_key *key)
+{
+	struct chs_endpoint *endpoint;
+
+	endpoint = kzalloc(sizeof(*endpoint), GFP_KERNEL_ACCOUNT);
+	if (!endpoint)
+		return NULL;
+
+	endpoint->key = *key;
+	refcount_set(&endpoint->refs, 1);
+	if (dst_cache_init(&endpoint->cache, GFP_KERNEL_ACCOUNT)) {
+		kfree(endpoint);
+		return NULL;
+	}
+	return endpoint;
+}
+
+/**
+ * chs_endpoint_get() - find or make an endpoint
+ * @cn: namespace
+ * @key: which
+ *
+ * Context: process; may sleep.
+ * Return: the endpoint with a reference, or NULL if there is no memory.
+ */
+struct chs_endpoint *chs_endpoint_get(struct chs_net *cn,
+				      const struct chs_endpoint_key *key)
+{
+	struct chs_endpoint *endpoint;
+
+	mutex_lock(&cn->endpoint_lock);
+	endpoint = rhashtable_lookup_fast(&cn->endpoints, key, params);
+	if (endpoint) {
+		refcount_inc(&endpoint->refs);
+		goto out;
+	}
+
+	endpoint = endpoint_alloc(key);
+	if (endpoint && rhashtable_insert_fast(&cn->endpoints, &endpoint->node,
+					       params)) {
+		dst_cache_destroy(&endpoint->cache);
+		kfree(endpoint);
+		endpoint = NULL;
+	}
+out:
+	mutex_unlock(&cn->endpoint_lock);
+	return endpoint;
+}
+
+/**
+ * chs_endpoint_hold() - take one more reference
+ * @endpoint: endpoint, or NULL
+ *
+ * Context: any, with a reference held.
+ */
+void chs_endpoint_hold(struct chs_endpoint *endpoint)
+{
+	if (endpoint)
+		refcount_inc(&endpoint->refs);
+}
+
+/**
+ * chs_endpoint_put() - drop a reference
+ * @cn: namespace
+ * @endpoint: endpoint, or NULL; no packet may still see who held it
+ *
+ * Releases the routes at once: one of IPv6 must not outlive its namespace.
+ *
+ * Context: process; may sleep.
+ */
+void chs_endpoint_put(struct chs_net *cn, struct chs_endpoint *endpoint)
+{
+	if (!endpoint || !refcount_dec_and_mutex_lock(&endpoint->refs,
+						      &cn->endpoint_lock))
+		return;
+
+	rhashtable_remove_fast(&cn->endpoints, &endpoint->node, params);
+	mutex_unlock(&cn->endpoint_lock);
+	dst_cache_destroy(&endpoint->cache);
+	/* chs_endpoint_forget_routes() may be looking at it. */
+	kfree_rcu_mightsleep(endpoint);
+}
+
+/**
+ * chs_endpoint_forget_routes() - have every route looked up again
+ * @cn: namespace
+ *
+ * Context: any.
+ */
+void chs_endpoint_forget_routes(struct chs_net *cn)
+{
+	struct rhashtable_iter iter;
+	struct chs_endpoint *endpoint;
+
+	rhashtable_walk_enter(&cn->endpoints, &iter);
+	rhashtable_walk_start(&iter);
+	while ((endpoint = rhashtable_walk_next(&iter))) {
+		if (!IS_ERR(endpoint))
+			dst_cache_reset(&endpoint->cache);
+	}
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+}
+
+static u8 outer_proto(const struct chs_endpoint_key *key)
+{
+	switch (key->mode) {
+	case CHS_MODE_IPIP:
+		return IPPROTO_IPIP;
+	case CHS_MODE_GUE:
+		return IPPROTO_UDP;
+	default:
+		return 0;
+	}
+}
+
+static void to_in6(struct in6_addr *to, const union chs_addr *from)
+{
+	memcpy(to->s6_addr, from->b, sizeof(to->s6_addr));
+}
+
+static bool by_route(const struct chs_endpoint_key *key)
+{
+	return !(key->source.q[0] | key->source.q[1]);
+}
+
+static enum chsteer_obstacle route_v4(const struct chs_endpoint_key *key,
+				      struct net *net, struct chs_hop *hop)
+{
+	struct flowi4 flow = {
+		.daddr = key->addr.w[3],
+		.saddr = by_route(key) ? 0 : key->source.w[3],
+		.flowi4_oif = key->vrf,
+		.flowi4_proto = outer_proto(key),
+	};
+	struct rtable *rt;
+
+	rt = ip_route_output_key(net, &flow);
+	if (IS_ERR(rt)) {
+		/* The stack says so if the source is not this host's. */
+		if (PTR_ERR(rt) == -EINVAL && flow.saddr)
+			return CHS_OBSTACLE_BAD_SOURCE;
+		return CHS_OBSTACLE_NO_ROUTE;
+	}
+
+	hop->dst = &rt->dst;
+	chs_addr_set_v4(&hop->source, flow.saddr);
+	if (rt->rt_flags & RTCF_LOCAL)
+		return CHS_OBSTACLE_OWN_ADDRESS;
+	if (rt->rt_type != RTN_UNICAST)
+		return CHS_OBSTACLE_NO_ROUTE;
+	if (key->mode == CHS_MODE_ROUTE &&
+	    (rt->rt_gw_family || rt->dst.lwtstate || dst_xfrm(&rt->dst)))
+		return CHS_OBSTACLE_OFF_LINK;
+	return CHS_OBSTACLE_NONE;
+}
+
+static enum chsteer_obstacle route_v6(const struct chs_endpoint_key *key,
+				      struct net *net, struct chs_hop *hop)
+{
+	struct flowi6 flow = {
+		.flowi6_oif = key->vrf,
+		.flowi6_proto = outer_proto(key),
+	};
+	const struct rt6_info *rt;
+	struct dst_entry *dst;
+
+	to_in6(&flow.daddr, &key->addr);
+	if (!by_route(key)) {
+		to_in6(&flow.saddr, &key->source);
+		if (!ipv6_chk_addr(net, &flow.saddr, NULL, 0))
+			return CHS_OBSTACLE_BAD_SOURCE;
+	}
+
+	/* No policy of IPsec's is asked about what this host does not send. */
+	dst = chs_mode_is_tunnel(key->mode) ?
+	      ip6_dst_lookup_flow(net, NULL, &flow, NULL) :
+	      ip6_route_output(net, NULL, &flow);
+	if (IS_ERR(dst))
+		return CHS_OBSTACLE_NO_ROUTE;
+	hop->dst = dst;
+	if (dst->error)
+		return CHS_OBSTACLE_NO_ROUTE;
+
+	rt = dst_rt6_info(dst);
+	memcpy(hop->source.b, &flow.saddr, sizeof(hop->source.b));
+	if (rt->rt6i_flags & RTF_LOCAL)
+		return CHS_OBSTACLE_OWN_ADDRESS;
+	if (rt->rt6i_flags & RTF_REJECT)
+		return CHS_OBSTACLE_NO_ROUTE;
+	if (key->mode == CHS_MODE_ROUTE &&
+	    (rt->rt6i_flags & RTF_GATEWAY || dst->lwtstate || dst_xfrm(dst)))
+		return CHS_OBSTACLE_OFF_LINK;
+	return CHS_OBSTACLE_NONE;
+}
+
+/* Look a route up. On an obstacle there is none. */
+static enum chsteer_obstacle route(const struct chs_endpoint_key *key,
+				   struct net *net, struct chs_hop *hop)
+{
+	enum chsteer_obstacle obstacle;
+
+	memset(hop, 0, sizeof(*hop));
+	obstacle = chs_addr_is_v4(&key->addr) ? route_v4(key, net, hop) :
+						route_v6(key, net, hop);
+	if (obstacle) {
+		dst_release(hop->dst);
+		hop->dst = NULL;
+	}
+	return obstacle;
+}
+
+static void set_nexthop_v4(const struct chs_endpoint_key *key,
+			   struct chs_hop *hop)
+{
+	const struct rtable *rt = container_of(hop->dst, struct rtable, dst);
+
+	hop->nexthop = key->addr;
+	if (rt->rt_gw_family == AF_INET)
+		chs_addr_set_v4(&hop->nexthop, rt->rt_gw4);
+	else if (rt->rt_gw_family == AF_INET6)
+		memcpy(hop->nexthop.b, &rt->rt_gw6, sizeof(hop->nexthop.b));
+}
+
+static void set_nexthop_v6(const struct chs_endpoint_key *key,
+			   struct chs_hop *hop)
+{
+	struct in6_addr daddr;
+
+	to_in6(&daddr, &key->addr);
+	memcpy(hop->nexthop.b, rt6_nexthop(dst_rt6_info(hop->dst), &daddr),
+	       sizeof(hop->nexthop.b));
+}
+
+/**
+ * chs_endpoint_hop() - the way to an endpoint, for a packet
+ * @endpoint: endpoint
+ * @net: its namespace
+ * @hop: where the way goes; it holds a reference to the route
+ *
+ * Context: bottom halves off, under RCU.
+ * Return: CHS_OBSTACLE_NONE, or why there is no way.
+ */
+enum chsteer_obstacle chs_endpoint_hop(struct chs_endpoint *endpoint,
+				       struct net *net, struct chs_hop *hop)
+{
+	const struct chs_endpoint_key *key = &endpoint->key;
+	enum chsteer_obstacle obstacle;
+	struct in6_addr saddr6;
+	struct rtable *rt;
+	__be32 saddr;
+
+	if (chs_addr_is_v4(&key->addr)) {
+		rt = dst_cache_get_ip4(&endpoint->cache, &saddr);
+		if (likely(rt)) {
+			hop->dst = &rt->dst;
+			chs_addr_set_v4(&hop->source, saddr);
+			set_nexthop_v4(key, hop);
+			return CHS_OBSTACLE_NONE;
+		}
+		obstacle = route(key, net, hop);
+		if (obstacle)
+			return obstacle;
+		dst_cache_set_ip4(&endpoint->cache, hop->dst,
+				  hop->source.w[3]);
+		set_nexthop_v4(key, hop);
+		return CHS_OBSTACLE_NONE;
+	}
+
+	hop->dst = dst_cache_get_ip6(&endpoint->cache, &saddr6);
+	if (likely(hop->dst)) {
+		memcpy(hop->source.b, &saddr6, sizeof(hop->source.b));
+		set_nexthop_v6(key, hop);
+		return CHS_OBSTACLE_NONE;
+	}
+	obstacle = route(key, net, hop);
+	if (obstacle)
+		return obstacle;
+	to_in6(&saddr6, &hop->source);
+	dst_cache_set_ip6(&endpoint->cache, hop->dst, &saddr6);
+	set_nexthop_v6(key, hop);
+	return CHS_OBSTACLE_NONE;
+}
+
+/**
+ * chs_endpoint_neighbour() - the neighbour on the way to an endpoint
+ * @hop: the way
+ *
+ * Context: under RCU, bottom halves off.
+ * Return: the neighbour without a reference, made if need be, or ERR_PTR().
+ */
+struct neighbour *chs_endpoint_neighbour(const struct chs_hop *hop)
+{
+	struct net_device *dev = hop->dst->dev;
+	struct neighbour *neigh;
+	struct in6_addr addr6;
+
+	if (chs_addr_is_v4(&hop->nexthop))
+		return ip_neigh_gw4(dev, hop->nexthop.w[3]);
+
+	to_in6(&addr6, &hop->nexthop);
+	neigh = __ipv6_neigh_lookup_noref(dev, &addr6);
+	return neigh ?: __neigh_create(&nd_tbl, &addr6, dev, false);
+}
+
+static bool answers(const struct chs_hop *hop)
+{
+	struct net_device *dev = hop->dst->dev;
+	struct neighbour *neigh;
+	struct in6_addr addr6;
+
+	/* A look only: a neighbour that nobody has asked for is no obstacle. */
+	if (chs_addr_is_v4(&hop->nexthop)) {
+		neigh = __ipv4_neigh_lookup_noref(dev, (__force u32)hop->nexthop.w[3]);
+	} else {
+		to_in6(&addr6, &hop->nexthop);
+		neigh = __ipv6_neigh_lookup_noref(dev, &addr6);
+	}
+	return !neigh || !(READ_ONCE(neigh->nud_state) &
+			   (NUD_FAILED | NUD_INCOMPLETE));
+}
+
+/**
+ * chs_endpoint_judge() - what stands in the way to an endpoint now
+ * @key: which
+ * @net: its namespace
+ *
+ * Context: process.
+ * Return: the obstacle, or CHS_OBSTACLE_NONE.
+ */
+enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
+					 struct net *net)
+{
+	enum chsteer_obstacle obstacle;
+	struct chs_hop hop;
+
+	local_bh_disable();
+	rcu_read_lock();
+	obstacle = route(key, net, &hop);
+	if (!obstacle) {
+		if (chs_addr_is_v4(&key->addr))
+			set_nexthop_v4(key, &hop);
+		else
+			set_nexthop_v6(key, &hop);
+		if (!answers(&hop))
+			obstacle = CHS_OBSTACLE_NO_NEIGHBOUR;
+		dst_release(hop.dst);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+	return obstacle;
+}

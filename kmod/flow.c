@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Flows of a service that are remembered.
+ *
+ * Packets find, make and replace entries under RCU alone; an entry's backend
+ * never changes but in one way, from an unconfirmed SYN's back to the previous
+ * one. The table is bounded. When it is full, a few entries are looked at and
+ * the least worth keeping goes, so that a packet never pays for an order among
+ * all of them.
+ */
+#include "flow.h"
+
+#include "service.h"
+#include "stats.h"
+
+#include <linux/random.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+
+/* A handshake is given so many seconds before its entry may be evicted. */
+#define HANDSHAKE	3
+
+/* What is looked at to find an entry to evict. */
+#define SAMPLE_BUCKETS	64
+#define SAMPLE_FLOWS	16
+
+static struct kmem_cache *cache;
+
+static const struct rhashtable_params params = {
+	.head_offset = offsetof(struct chs_flow, node),
+	.key_offset = offsetof(struct chs_flow, key),
+	.key_len = sizeof(struct chs_flow_key),
+	.automatic_shrinking = true,
+};
+
+/**
+ * chs_flow_init() - once at load
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int chs_flow_init(void)
+{
+	cache = KMEM_CACHE(chs_flow, 0);
+	return cache ? 0 : -ENOMEM;
+}
+
+/**
+ * chs_flow_exit() - once at unload, when the last flow has been freed
+ *
+ * Context: process; may sleep.
+ */
+void chs_flow_exit(void)
+{
+	kmem_cache_destroy(cache);
+}
+
+/* Its state is final by now. */
+static void free_rcu(struct rcu_head *rcu)
+{
+	struct chs_flow *flow = container_of(rcu, struct chs_flow, rcu);
+
+	atomic_dec(&chs_flow_member(flow)->tracked);
+	chs_member_put(flow->member);
+	chs_member_put(flow->previous);
+	kmem_cache_free(cache, flow);
+}
+
+/**
+ * chs_flows_alloc() - make an empty table
+ *
+ * Context: process; may sleep.
+ * Return: the table with one reference, or NULL.
+ */
+struct chs_flows *chs_flows_alloc(void)
+{
+	struct chs_flows *flows;
+
+	flows = kzalloc(sizeof(*flows), GFP_KERNEL_ACCOUNT);
+	if (!flows)
+		return NULL;
+
+	if (rhashtable_init(&flows->table, &params)) {
+		kfree(flows);
+		return NULL;
+	}
+	refcount_set(&flows->refs, 1);
+	return flows;
+}
+
+/**
+ * chs_flows_get() - take a reference
+ * @flows: table, or NULL
+ *
+ * Context: any, with a reference held.
+ * Return: @flows.
+ */
+struct chs_flows *chs_flows_get(struct chs_flows *flows)
+{
+	if (flows)
+		refcount_inc(&flows->refs);
+	return flows;
+}
+
+static void free_flow(void *flow, void *arg)
+{
+	call_rcu(&((struct chs_flow *)flow)->rcu, free_rcu);
+}
+
+/**
+ * chs_flows_put() - drop a reference
+ * @flows: table, or NULL; no packet may still see who held it
+ *
+ * Context: process; may sleep.
+ */
+void chs_flows_put(struct chs_flows *flows)
+{
+	if (!flows || !refcount_dec_and_test(&flows->refs))
+		return;
+
+	rhashtable_free_and_destroy(&flows->table, free_flow, NULL);
+	kfree(flows);
+}
+
+/**
+ * chs_flow_find() - look for a flow
+ * @flows: table
+ * @key: which
+ *
+ * Context: under RCU.
+ * Return: the flow, or NULL.
+ */
+struct chs_flow *chs_flow_find(struct chs_flows *flows,
+			       const struct chs_flow_key *key)
+{
+	return rhashtable_lookup(&flows->table, key, params);
+}
+
+static u32 later(u32 a, u32 b)
+{
+	return (s32)(a - b) > 0 ? a : b;
+}
+
+/**
+ * chs_flow_idle() - how long nothing has been heard of a flow
+ * @flow: flow
+ * @now: seconds
+ *
+ * Context: under RCU.
+ * Return: seconds since its last packet, or since its backend stopped draining
+ * if that was later.
+ */
+u32 chs_flow_idle(const struct chs_flow *flow, u32 now)
+{
+	u32 last = later(READ_ONCE(flow->last),
+			 READ_ONCE(flow->member->freed));
+
+	if (flow->previous)
+		last = later(last, READ_ONCE(flow->previous->freed));
+	return (s32)(now - last) > 0 ? now - last : 0;
+}
+
+static u16 living(const struct chs_service *svc,
+		  const struct chs_member *member, bool *drains)
+{
+	u16 at = chs_backend_index(svc, member);
+	enum chs_health health;
+
+	if (at == CHS_RING_NONE)
+		return at;
+
+	health = chs_backend_health(&svc->backends[at]);
+	*drains |= health == CHS_HEALTH_DRAINING;
+	return health == CHS_HEALTH_DEAD ? CHS_RING_NONE : at;
+}
+
+/**
+ * chs_flow_pin() - how a flow stands with a version of its service
+ * @svc: the version
+ * @flow: flow
+ * @now: seconds
+ * @pin: where the answer goes
+ *
+ * Context: under RCU.
+ */
+void chs_flow_pin(const struct chs_service *svc, const struct chs_flow *flow,
+		  u32 now, struct chs_pin *pin)
+{
+	u32 state = READ_ONCE(flow->state);
+	bool drains = false;
+
+	pin->unconfirmed = state == CHS_FLOW_UNCONFIRMED;
+	pin->previous = CHS_RING_NONE;
+	pin->ended = READ_ONCE(flow->ended);
+	pin->backend = living(svc, state == CHS_FLOW_REVERTED ?
+				   flow->previous : flow->member, &drains);
+	if (pin->unconfirmed && flow->previous)
+		pin->previous = living(svc, flow->previous, &drains);
+	pin->expired = !drains && chs_flow_idle(flow, now) > svc->timeout;
+}
+
+/**
+ * chs_flow_touch() - a packet of a flow was seen
+ * @flow: flow
+ * @now: seconds
+ * @ended: whether it ends the flow
+ *
+ * Writes only what differs: every CPU that has packets of the flow reads it.
+ *
+ * Context: under RCU.
+ */
+void chs_flow_touch(struct chs_flow *flow, u32 now, bool ended)
+{
+	if (READ_ONCE(flow->last) != now)
+		WRITE_ONCE(flow->last, now);
+	if (READ_ONCE(flow->ended) != ended)
+		WRITE_ONCE(flow->ended, ended);
+	if (!READ_ONCE(flow->established))
+		WRITE_ONCE(flow->established, true);
+}
+
+/**
+ * chs_flow_confirm() - a packet came that fits the SYN
+ * @flow: flow
+ *
+ * Context: under RCU.
+ */
+void chs_flow_confirm(struct chs_flow *flow)
+{
+	cmpxchg(&flow->state, CHS_FLOW_UNCONFIRMED, CHS_FLOW_FIRM);
+}
+
+/**
+ * chs_flow_revert() - a packet came that does not fit the SYN
+ * @flow: flow that has a previous backend
+ *
+ * Context: under RCU.
+ */
+void chs_flow_revert(struct chs_flow *flow)
+{
+	if (cmpxchg(&flow->state, CHS_FLOW_UNCONFIRMED, CHS_FLOW_REVERTED) !=
+	    CHS_FLOW_UNCONFIRMED)
+		return;
+	atomic_dec(&flow->member->tracked);
+	atomic_inc(&flow->previous->tracked);
+}
+
+/**
+ * chs_flow_forget() - take a flow out of the table
+ * @flows: table
+ * @flow: a flow found in it
+ *
+ * Context: under RCU.
+ */
+void chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow)
+{
+	if (!rhashtable_remove_fast(&flows->table, &flow->node, params))
+		call_rcu(&flow->rcu, free_rcu);
+}
+
+/* What a flow is worth; of two alike the one that is idle longer goes. */
+static enum chs_event worth(const struct chs_service *svc,
+			    const struct chs_flow *flow, u32 now)
+{
+	struct chs_pin pin;
+
+	chs_flow_pin(svc, flow, now, &pin);
+	if (pin.ended || pin.expired ||
+	    (pin.backend == CHS_RING_NONE && pin.previous == CHS_RING_NONE))
+		return CHS_EVENT_EVICTED_ENDED;
+	if (READ_ONCE(flow->established))
+		return CHS_EVENT_EVICTED_ESTABLISHED;
+	return chs_flow_idle(flow, now) < HANDSHAKE ? CHS_EVENT_NR :
+						      CHS_EVENT_EVICTED_NEW;
+}
+
+static bool make_room(const struct chs_service *svc, u32 now)
+{
+	enum chs_event least = CHS_EVENT_NR, this;
+	struct chs_flow *flow, *victim = NULL;
+	u32 at, i, idle, longest = 0, seen = 0;
+	const struct bucket_table *table;
+	struct rhash_head *pos;
+
+	table = rht_dereference_rcu(svc->flows->table.tbl, &svc->flows->table);
+	at = get_random_u32();
+	for (i = 0; i < min_t(u32, table->size, SAMPLE_BUCKETS) &&
+		    seen < SAMPLE_FLOWS; i++, at++) {
+		rht_for_each_entry_rcu(flow, pos, table,
+				       at & (table->size - 1), node) {
+			seen++;
+			this = worth(svc, flow, now);
+			idle = chs_flow_idle(flow, now);
+			if (this < least || (this == least && victim &&
+					     idle > longest)) {
+				least = this;
+				longest = idle;
+				victim = flow;
+			}
+		}
+	}
+
+	if (!victim)
+		return false;
+	chs_flow_forget(svc->flows, victim);
+	chs_stats_event(svc->stats, least);
+	return true;
+}
+
+/**
+ * chs_flow_create() - remember a flow
+ * @svc: service
+ * @key: which flow
+ * @arc: arc that it hashes to
+ * @seq: sequence number of the packet, of a SYN
+ * @old: what is remembered of it already and is to be replaced, or NULL
+ * @choice: what is to be remembered
+ * @now: seconds
+ *
+ * Context: bottom halves off, under RCU.
+ * Return: 0; -EAGAIN if another CPU was faster; -ENOSPC if there is no room,
+ * -ENOMEM if there is no memory, both counted.
+ */
+int chs_flow_create(const struct chs_service *svc,
+		    const struct chs_flow_key *key, u32 arc, u32 seq,
+		    struct chs_flow *old, const struct chs_choice *choice,
+		    u32 now)
+{
+	struct chs_flows *flows = svc->flows;
+	struct chs_flow *flow;
+	int err = -ENOSPC;
+
+	if (!old && unlikely(chs_flows_count(flows) >= svc->max_flows) &&
+	    !make_room(svc, now))
+		goto err_count;
+
+	err = -ENOMEM;
+	flow = kmem_cache_alloc(cache, GFP_ATOMIC);
+	if (!flow)
+		goto err_count;
+
+	flow->key = *key;
+	flow->arc = arc;
+	flow->seq = seq;
+	flow->last = now;
+	flow->state = choice->unconfirmed ? CHS_FLOW_UNCONFIRMED :
+					    CHS_FLOW_FIRM;
+	flow->reason = choice->reason;
+	flow->ended = choice->ended;
+	flow->established = false;
+	flow->previous = NULL;
+	flow->member = chs_member_get(svc->backends[choice->backend].member);
+	if (choice->unconfirmed)
+		flow->previous =
+			chs_member_get(svc->backends[choice->previous].member);
+
+	err = old ? rhashtable_replace_fast(&flows->table, &old->node,
+					    &flow->node, params) :
+		    rhashtable_lookup_insert_fast(&flows->table, &flow->node,
+						  params);
+	if (err) {
+		chs_member_put(flow->member);
+		chs_member_put(flow->previous);
+		kmem_cache_free(cache, flow);
+		if (err == -EEXIST || err == -ENOENT)
+			return -EAGAIN;
+		goto err_count;
+	}
+
+	atomic_inc(&flow->member->tracked);
+	if (old)
+		call_rcu(&old->rcu, free_rcu);
+	return 0;
+
+err_count:
+	chs_stats_event(svc->stats, CHS_EVENT_NOT_REMEMBERED);
+	return err;
+}
+
+/**
+ * chs_flows_flush() - forget all flows
+ * @flows: table, or NULL
+ *
+ * Context: process; sleeps until they are gone from all counters.
+ */
+void chs_flows_flush(struct chs_flows *flows)
+{
+	struct rhashtable_iter iter;
+	struct chs_flow *flow;
+
+	if (!chs_flows_count(flows))
+		return;
+
+	rhashtable_walk_enter(&flows->table, &iter);
+	rhashtable_walk_start(&iter);
+	while ((flow = rhashtable_walk_next(&iter))) {
+		if (!IS_ERR(flow))
+			chs_flow_forget(flows, flow);
+		if (need_resched()) {
+			rhashtable_walk_stop(&iter);
+			cond_resched();
+			rhashtable_walk_start(&iter);
+		}
+	}
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+	rcu_barrier();
+}
+
+/**
+ * chs_flows_walk() - see every flow
+ * @flows: table, or NULL
+ * @place: where to begin; where it goes on, if @func stops it
+ * @func: called for each flow; other than 0 stops the walk before that flow
+ * @arg: passed to it
+ *
+ * While the table is resized a flow may be missed, or seen twice.
+ *
+ * Context: under RCU.
+ * Return: 0 at the end, or what @func returned.
+ */
+int chs_flows_walk(struct chs_flows *flows, struct chs_flow_place *place,
+		   int (*func)(const struct chs_flow *flow, void *arg),
+		   void *arg)
+{
+	const struct bucket_table *table;
+	const struct chs_flow *flow;
+	const struct rhash_head *pos;
+	u32 at;
+	int err;
+
+	if (!flows)
+		return 0;
+
+	table = rht_dereference_rcu(flows->table.tbl, &flows->table);
+	for (; place->bucket < table->size; place->bucket++, place->skip = 0) {
+		at = 0;
+		rht_for_each_entry_rcu(flow, pos, table, place->bucket, node) {
+			if (at++ < place->skip)
+				continue;
+			err = func(flow, arg);
+			if (err)
+				return err;
+			place->skip++;
+		}
+	}
+	return 0;
+}

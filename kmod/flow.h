@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Flows of a service that are remembered. */
+#ifndef CHS_FLOW_H
+#define CHS_FLOW_H
+
+#include <linux/rhashtable-types.h>
+#include <linux/types.h>
+
+#include "affinity.h"
+#include "member.h"
+#include "tuple.h"
+
+struct chs_service;
+
+#define CHS_FLOWS_MAX		(1U << 24)
+#define CHS_FLOWS_DEFAULT	262144
+
+/**
+ * struct chs_flow_key - which flow of a service
+ * @saddr: client address
+ * @sport: client port
+ * @dport: service port
+ */
+struct chs_flow_key {
+	union chs_addr saddr;
+	__be16 sport;
+	__be16 dport;
+};
+
+/**
+ * enum chs_flow_state - how sure a flow is
+ * @CHS_FLOW_FIRM: it is on its backend
+ * @CHS_FLOW_UNCONFIRMED: it is, unless the SYN was forged
+ * @CHS_FLOW_REVERTED: it was forged: the flow is on the previous backend
+ */
+enum chs_flow_state {
+	CHS_FLOW_FIRM,
+	CHS_FLOW_UNCONFIRMED,
+	CHS_FLOW_REVERTED,
+};
+
+/**
+ * struct chs_flow - a flow that is remembered
+ * @node: in struct chs_flows.table
+ * @key: which
+ * @arc: arc that it hashes to
+ * @seq: sequence number of the SYN
+ * @last: when its last packet was seen, seconds; written once a second at most
+ * @state: enum chs_flow_state; leaves UNCONFIRMED once
+ * @reason: enum chsteer_reason, when it was first remembered
+ * @ended: a FIN or RST was the last that was seen
+ * @established: more than one packet was seen
+ * @member: backend, with a reference
+ * @previous: backend before an unconfirmed SYN, with a reference, or NULL
+ * @rcu: frees it
+ */
+struct chs_flow {
+	struct rhash_head node;
+	struct chs_flow_key key;
+	u32 arc;
+	u32 seq;
+	u32 last;
+	u32 state;
+	u8 reason;
+	bool ended;
+	bool established;
+	struct chs_member *member;
+	struct chs_member *previous;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct chs_flows - flows of a service, shared by all its versions
+ * @table: them
+ * @refs: one a version
+ */
+struct chs_flows {
+	struct rhashtable table;
+	refcount_t refs;
+};
+
+int chs_flow_init(void);
+void chs_flow_exit(void);
+
+struct chs_flows *chs_flows_alloc(void);
+struct chs_flows *chs_flows_get(struct chs_flows *flows);
+void chs_flows_put(struct chs_flows *flows);
+void chs_flows_flush(struct chs_flows *flows);
+
+/**
+ * chs_flows_count() - number of flows that are remembered
+ * @flows: flows, or NULL
+ *
+ * Context: any.
+ * Return: the number.
+ */
+static inline u32 chs_flows_count(const struct chs_flows *flows)
+{
+	return flows ? atomic_read(&flows->table.nelems) : 0;
+}
+
+/**
+ * chs_flow_key_set() - key of a packet's flow
+ * @key: key
+ * @tuple: the packet's
+ *
+ * Context: any.
+ */
+static inline void chs_flow_key_set(struct chs_flow_key *key,
+				    const struct chs_tuple *tuple)
+{
+	key->saddr = tuple->saddr;
+	key->sport = tuple->sport;
+	key->dport = tuple->dport;
+}
+
+/**
+ * chs_flow_member() - backend that a flow is on
+ * @flow: flow
+ *
+ * Context: under RCU.
+ * Return: the backend.
+ */
+static inline struct chs_member *chs_flow_member(const struct chs_flow *flow)
+{
+	return READ_ONCE(flow->state) == CHS_FLOW_REVERTED ? flow->previous :
+							     flow->member;
+}
+
+/**
+ * struct chs_flow_place - where a walk over flows goes on
+ * @bucket: bucket of the table
+ * @skip: flows of it that have been seen
+ */
+struct chs_flow_place {
+	u32 bucket;
+	u32 skip;
+};
+
+int chs_flows_walk(struct chs_flows *flows, struct chs_flow_place *place,
+		   int (*func)(const struct chs_flow *flow, void *arg),
+		   void *arg);
+struct chs_flow *chs_flow_find(struct chs_flows *flows,
+			       const struct chs_flow_key *key);
+u32 chs_flow_idle(const struct chs_flow *flow, u32 now);
+void chs_flow_pin(const struct chs_service *svc, const struct chs_flow *flow,
+		  u32 now, struct chs_pin *pin);
+void chs_flow_touch(struct chs_flow *flow, u32 now, bool ended);
+void chs_flow_confirm(struct chs_flow *flow);
+void chs_flow_revert(struct chs_flow *flow);
+void chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow);
+int chs_flow_create(const struct chs_service *svc,
+		    const struct chs_flow_key *key, u32 arc, u32 seq,
+		    struct chs_flow *old, const struct chs_choice *choice,
+		    u32 now);
+
+#endif /* CHS_FLOW_H */

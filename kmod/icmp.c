@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ICMP and ICMPv6 errors that a director itself sends.
+ *
+ * The stack builds, limits and routes them, and takes the service address as
+ * their source if it is local. For that it wants the route by which the packet
+ * came, which at PRE_ROUTING nobody has looked up yet.
+ */
+#include "icmp.h"
+
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
+#include <linux/netfilter.h>
+#include <net/icmp.h>
+#include <net/ip.h>
+#include <net/l3mdev.h>
+#include <net/route.h>
+
+/* Give @skb a route, if only that back to its sender. */
+static bool route_v4(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+	struct flowi4 flow = { .daddr = ip->saddr };
+	struct rtable *rt;
+
+	if (skb_dst(skb))
+		return true;
+	if (state->in &&
+	    !ip_route_input(skb, ip->daddr, ip->saddr, 0, skb->dev) &&
+	    skb_rtable(skb)->rt_flags & RTCF_LOCAL)
+		return true;
+	skb_dst_drop(skb);
+
+	if (state->in)
+		flow.flowi4_oif = l3mdev_master_ifindex_rcu((struct net_device *)state->in);
+	rt = ip_route_output_key(state->net, &flow);
+	if (IS_ERR(rt))
+		return false;
+	skb_dst_set(skb, &rt->dst);
+	return true;
+}
+
+static void send_v4(struct sk_buff *skb, const struct nf_hook_state *state,
+		    int type, int code, u32 info)
+{
+	if (route_v4(skb, state))
+		icmp_send(skb, type, code, htonl(info));
+}
+
+static void send_v6(struct sk_buff *skb, const struct nf_hook_state *state,
+		    u8 type, u8 code, u32 info)
+{
+	/* What this host sends itself has no device yet. */
+	if (!skb->dev)
+		skb->dev = skb_dst(skb)->dev;
+	icmpv6_send(skb, type, code, info);
+}
+
+/**
+ * chs_icmp_exceeded() - tell who sent a packet that its hop limit is exceeded
+ * @skb: packet; may be given a route
+ * @state: the hook's state
+ *
+ * Context: netfilter hook, bottom halves off.
+ */
+void chs_icmp_exceeded(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	if (state->pf == NFPROTO_IPV6)
+		send_v6(skb, state, ICMPV6_TIME_EXCEED, ICMPV6_EXC_HOPLIMIT,
+			0);
+	else
+		send_v4(skb, state, ICMP_TIME_EXCEEDED, ICMP_EXC_TTL, 0);
+}
+
+static void too_big(struct sk_buff *skb, const struct nf_hook_state *state,
+		    bool v6, u32 mtu)
+{
+	if (v6)
+		send_v6(skb, state, ICMPV6_PKT_TOOBIG, 0, mtu);
+	else
+		send_v4(skb, state, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED, mtu);
+}
+
+/**
+ * chs_icmp_too_big() - tell who sent a packet how long it may be
+ * @skb: packet; may be given a route
+ * @state: the hook's state
+ * @mtu: bytes
+ *
+ * Context: netfilter hook, bottom halves off.
+ */
+void chs_icmp_too_big(struct sk_buff *skb, const struct nf_hook_state *state,
+		      u32 mtu)
+{
+	too_big(skb, state, state->pf == NFPROTO_IPV6, mtu);
+}
+
+/**
+ * chs_icmp_relay_too_big() - the same, of a packet that another error quotes
+ * @skb: the packet, as far as it is quoted, from its network header on
+ * @state: the hook's state, of the other error
+ * @v6: whether @skb is IPv6
+ * @mtu: bytes
+ *
+ * Context: netfilter hook at PRE_ROUTING, bottom halves off.
+ */
+void chs_icmp_relay_too_big(struct sk_buff *skb,
+			    const struct nf_hook_state *state, bool v6,
+			    u32 mtu)
+{
+	skb_dst_drop(skb);
+	skb->protocol = v6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
+	if (v6)
+		memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
+	else
+		memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+	too_big(skb, state, v6, mtu);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ICMP and ICMPv6 errors that a director itself sends. */
+#ifndef CHS_ICMP_H
+#define CHS_ICMP_H
+
+#include <linux/types.h>
+
+struct nf_hook_state;
+struct sk_buff;
+
+void chs_icmp_exceeded(struct sk_buff *skb, const struct nf_hook_state *state);
+void chs_icmp_too_big(struct sk_buff *skb, const struct nf_hook_state *state,
+		      u32 mtu);
+void chs_icmp_relay_too_big(struct sk_buff *skb,
+			    const struct nf_hook_state *state, bool v6,
+			    u32 mtu);
+
+#endif /* CHS_ICMP_H */
