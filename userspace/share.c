@@ -45,9 +45,7 @@ static void show_ring(const struct ctl_snap *snap, const struct ctl_service *svc
 	ctl_out_u64(CTL_OUT_ANY, "generation", svc->generation);
 	ctl_out_hex(CTL_OUT_ANY, "digest", svc->digest);
 	ctl_out_ratio(CTL_OUT_ANY, "peak", peak_of(snap, svc));
-	/* In mode nat a connection stays where it is: nothing is open. */
-	ctl_out_share(CTL_OUT_ANY, "open", 0, 1);
-	ctl_out_u64(CTL_OUT_ANY, "settles_in", 0);
+	ctl_show_open(CTL_OUT_ANY, svc);
 	ctl_show_backends(snap, svc, true);
 	ctl_out_close();
 }
