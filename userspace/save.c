@@ -119,7 +119,8 @@ static bool is_saved(const struct ctl_service *svc, unsigned int attr)
 	case CHS_A_SERVICE_MASQUERADE:
 		return svc->masquerade;
 	default:
-		return (svc->present & CTL_BIT(attr)) && !is_default(svc, attr);
+		return svc->mode != CHS_MODE_NAT && (svc->present & CTL_BIT(attr)) &&
+		       !is_default(svc, attr);
 	}
 }
 
