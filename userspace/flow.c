@@ -11,7 +11,6 @@
 #include "out.h"
 #include "snap.h"
 
-#define DUMP_TRIES	20
 /* As long as the kernel lets a name be. */
 #define NAME_SIZE	32
 
@@ -176,6 +175,18 @@ static void show_flows(struct flows *all)
 	ctl_out_close();
 }
 
+static int show_once(void *service)
+{
+	struct flows all = {};
+	int ret;
+
+	ret = load_flows(service, &all);
+	if (!ret)
+		show_flows(&all);
+	free(all.flows);
+	return ret;
+}
+
 /* An unknown name is to be an error that says so. */
 static int check_service(const char *name)
 {
@@ -196,26 +207,10 @@ static int check_service(const char *name)
  */
 int ctl_flow_show(struct ctl_args *args)
 {
-	struct flows all;
-	unsigned int try;
 	int ret;
 
 	ret = args->argv[0] ? check_service(args->argv[0]) : CTL_OK;
-	if (ret)
-		return ret;
-
-	for (try = 0; try < DUMP_TRIES; try++) {
-		all = (struct flows){};
-		ctl_err_clear();
-		ret = load_flows(args->argv[0], &all);
-		if (!ret)
-			show_flows(&all);
-		free(all.flows);
-		if (!ret || ctl_err_code() != EAGAIN)
-			return ret;
-		ctl_nl_pause(try);
-	}
-	return ctl_fail(EBUSY, "the list changed while it was read, %u times over", DUMP_TRIES);
+	return ret ? ret : ctl_nl_retry("list", show_once, args->argv[0]);
 }
 
 /**

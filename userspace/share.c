@@ -13,7 +13,6 @@
 
 #include <errno.h>
 
-#define DUMP_TRIES	20
 #define NO_OWNER	0xffff
 /* Between two looks at a ring that is to settle. */
 #define WAIT_MS		250
@@ -168,7 +167,7 @@ static int show_arcs(const struct ctl_snap *snap, const struct arcs *arcs)
 	return CTL_OK;
 }
 
-static int dump_once(const char *name)
+static int dump_once(void *name)
 {
 	struct ctl_snap snap;
 	struct arcs arcs = {};
@@ -200,17 +199,7 @@ static int dump_once(const char *name)
  */
 int ctl_ring_dump(struct ctl_args *args)
 {
-	unsigned int try;
-	int ret = CTL_OK;
-
-	for (try = 0; try < DUMP_TRIES; try++) {
-		ctl_err_clear();
-		ret = dump_once(args->argv[0]);
-		if (!ret || ctl_err_code() != EAGAIN)
-			return ret;
-		ctl_nl_pause(try);
-	}
-	return ctl_fail(EBUSY, "the ring changed while it was read, %u times over", DUMP_TRIES);
+	return ctl_nl_retry("ring", dump_once, args->argv[0]);
 }
 
 static int compare(const struct ctl_snap *snap, uint64_t expected)

@@ -15,8 +15,6 @@
 
 #include "err.h"
 
-#define SNAP_TRIES	20
-
 static int no_memory(void)
 {
 	return ctl_fail(ENOMEM, "out of memory");
@@ -238,25 +236,28 @@ static int load_all(struct ctl_snap *snap, const char *name)
 	return ret;
 }
 
-static int retry(struct ctl_snap *snap, const char *name,
-		 int (*load)(struct ctl_snap *snap, const char *name))
+/**
+ * struct wanted - what is read, and where to
+ * @snap: where to
+ * @name: name of one service, or NULL for all
+ * @load: reads it
+ */
+struct wanted {
+	struct ctl_snap *snap;
+	const char *name;
+	int (*load)(struct ctl_snap *snap, const char *name);
+};
+
+static int load_once(void *arg)
 {
-	unsigned int try;
+	const struct wanted *wanted = arg;
 	int ret;
 
-	for (try = 0; try < SNAP_TRIES; try++) {
-		memset(snap, 0, sizeof(*snap));
-		ctl_err_clear();
-		ret = load(snap, name);
-		if (!ret)
-			return ret;
-		ctl_snap_free(snap);
-		if (ctl_err_code() != EAGAIN)
-			return ret;
-		ctl_nl_pause(try);
-	}
-
-	return ctl_fail(EBUSY, "the list changed while it was read, %u times over", SNAP_TRIES);
+	memset(wanted->snap, 0, sizeof(*wanted->snap));
+	ret = wanted->load(wanted->snap, wanted->name);
+	if (ret)
+		ctl_snap_free(wanted->snap);
+	return ret;
 }
 
 /**
@@ -268,7 +269,9 @@ static int retry(struct ctl_snap *snap, const char *name,
  */
 int ctl_snap_services(struct ctl_snap *snap, const char *name)
 {
-	return retry(snap, name, load_services);
+	struct wanted wanted = { snap, name, load_services };
+
+	return ctl_nl_retry("list", load_once, &wanted);
 }
 
 /**
@@ -280,7 +283,9 @@ int ctl_snap_services(struct ctl_snap *snap, const char *name)
  */
 int ctl_snap_all(struct ctl_snap *snap, const char *name)
 {
-	return retry(snap, name, load_all);
+	struct wanted wanted = { snap, name, load_all };
+
+	return ctl_nl_retry("list", load_once, &wanted);
 }
 
 /**
