@@ -42,6 +42,13 @@ struct fake {
 	bool unchanged;
 	/* Backends missing from a dump. */
 	bool short_dump;
+	/* Looks at a service after which its ring is settled; 0: as it is. */
+	unsigned int settles;
+	/* Looks at a service after which it is gone; 0: it stays. */
+	unsigned int goes;
+	/* A looked-up arc has a former owner, for so many seconds. */
+	bool former;
+	unsigned int open_for;
 	/* Digest that the module tells as its ring's reference. */
 	uint64_t reference;
 };
