@@ -237,26 +237,36 @@ static int load_all(struct ctl_snap *snap, const char *name)
 }
 
 /**
- * struct wanted - what is read, and where to
- * @snap: where to
+ * struct wanted - what is to be read
+ * @snap: where it goes
  * @name: name of one service, or NULL for all
  * @load: reads it
  */
 struct wanted {
-	struct ctl_snap *snap;
+	struct ctl_snap snap;
 	const char *name;
 	int (*load)(struct ctl_snap *snap, const char *name);
 };
 
 static int load_once(void *arg)
 {
-	const struct wanted *wanted = arg;
+	struct wanted *wanted = arg;
 	int ret;
 
-	memset(wanted->snap, 0, sizeof(*wanted->snap));
-	ret = wanted->load(wanted->snap, wanted->name);
+	ret = wanted->load(&wanted->snap, wanted->name);
 	if (ret)
-		ctl_snap_free(wanted->snap);
+		ctl_snap_free(&wanted->snap);
+	return ret;
+}
+
+static int load_whole(struct ctl_snap *snap, const char *name,
+		      int (*load)(struct ctl_snap *snap, const char *name))
+{
+	struct wanted wanted = { .name = name, .load = load };
+	int ret;
+
+	ret = ctl_nl_retry("list", load_once, &wanted);
+	*snap = wanted.snap;
 	return ret;
 }
 
@@ -269,9 +279,7 @@ static int load_once(void *arg)
  */
 int ctl_snap_services(struct ctl_snap *snap, const char *name)
 {
-	struct wanted wanted = { snap, name, load_services };
-
-	return ctl_nl_retry("list", load_once, &wanted);
+	return load_whole(snap, name, load_services);
 }
 
 /**
@@ -283,9 +291,7 @@ int ctl_snap_services(struct ctl_snap *snap, const char *name)
  */
 int ctl_snap_all(struct ctl_snap *snap, const char *name)
 {
-	struct wanted wanted = { snap, name, load_all };
-
-	return ctl_nl_retry("list", load_once, &wanted);
+	return load_whole(snap, name, load_all);
 }
 
 /**
