@@ -141,7 +141,7 @@ const struct ctl_cmd ctl_cmds[] = {
 	}, {
 		.object = "flush", .build = ctl_flush,
 		.usage = "",
-		.help = "remove every service of the namespace",
+		.help = "remove every service of the namespace, its backends and flows",
 	},
 	{}
 };

@@ -208,6 +208,8 @@ int ctl_show_all(void)
 		ctl_out_u64(CTL_OUT_JSON, "generation", svc->generation);
 		ctl_out_u64(CTL_OUT_TEXT, "backends", svc->n_backends);
 		ctl_out_hex(CTL_OUT_ANY, "digest", svc->digest);
+		if (svc->vrf)
+			ctl_out_str(CTL_OUT_TEXT, "vrf", svc->vrf);
 		ctl_show_open(CTL_OUT_JSON, svc);
 		ctl_show_backends(&snap, svc, false);
 		ctl_out_close();

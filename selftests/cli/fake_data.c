@@ -141,6 +141,8 @@ static const struct flow {
 	bool unconfirmed;
 	bool ended;
 } flows[] = {
+	{ "tun", IPPROTO_SCTP, "2001:db8:c::2", 9, "2001:db8::20", 80, "10.0.4.1", 0,
+	  CHS_REASON_FORMER_OWNER, false, true },
 	{ "fast", IPPROTO_UDP, "198.51.100.10", 5, "192.0.2.21", 53, "10.0.3.2", 3,
 	  CHS_REASON_FORMER_OWNER, false, false },
 	{ "fast", IPPROTO_UDP, "198.51.100.2", 1000, "192.0.2.21", 53, "10.0.3.1", 0,
@@ -369,6 +371,8 @@ static void put_flow(struct buf *b, const struct flow *flow)
 	put_port(b, CHS_A_FLOW_DPORT, flow->dport);
 	nest_end(b, nest);
 
+	if (fake.bare_flow)
+		return;
 	nest = nest_begin(b, CHS_A_FLOW_STATUS);
 	put_addr(b, CHS_A_FLOW_STATUS_ADDRESS, flow->be);
 	put_port(b, CHS_A_FLOW_STATUS_PORT, flow->dport);

@@ -75,6 +75,8 @@ static const struct {
 	  "Error: ENOENT: no such service\n" },
 	{ "no right to see flows", { .data = true, .fail_at = 1, .fail_code = EPERM }, "flow", 2,
 	  "", "Error: EPERM: CAP_NET_ADMIN over the network namespace is needed\n" },
+	{ "a flow that lacks something", { .data = true, .bare_flow = true }, "flow", 2, "",
+	  "Error: EBADMSG: an answer of the module is malformed: do the versions match? (chctl -V)\n" },
 	{ "flows that are never read whole", { .data = true, .interrupts = 1000 }, "flow", 2, "",
 	  "Error: EBUSY: the list changed while it was read, 20 times over\n" },
 	{ "a sentence of netlink's core about a VRF",
