@@ -309,7 +309,7 @@ int ctl_ring_wait(struct ctl_args *args)
 			return ret;
 		now = now_ms();
 		if (limit && now >= end)
-			return ctl_fail(ETIMEDOUT, "service %s: after %u s %u arcs are not settled",
+			return ctl_fail(ETIMEDOUT, "service %s: arcs not settled after %u s: %u",
 					name, seconds, open);
 		sleep_ms(limit && end - now < WAIT_MS ? end - now : WAIT_MS);
 	}

@@ -121,7 +121,7 @@ static const struct {
 	  "service-get service{ name=edge }\nflow-flush\n", "", "" },
 	{ "batch, a ring that does not settle", { .data = true }, "-b -",
 	  "ring wait edge 0\nflush\n", 2, "service-get service{ name=edge }\n", "",
-	  "Error: ETIMEDOUT: stdin:1: service edge: after 0 s 64 arcs are not settled\n" },
+	  "Error: ETIMEDOUT: stdin:1: service edge: arcs not settled after 0 s: 64\n" },
 	{ "apply, flows are no configuration", {}, "apply -", WEB "flow flush all\n", 1, "", "",
 	  "Error: EINVAL: stdin:2: 'flow flush': only service add and backend add may be in this file\n" },
 	{ "batch, stops at the first that is refused",
