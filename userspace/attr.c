@@ -56,6 +56,7 @@ static const char *const flow_names[CHS_A_FLOW_MAX + 1] = {
 	[CHS_A_FLOW_DADDR] = "destination address",
 	[CHS_A_FLOW_SPORT] = "source port",
 	[CHS_A_FLOW_DPORT] = "destination port",
+	[CHS_A_FLOW_VRF] = "vrf",
 };
 
 static const char *const top_names[CHS_A_MAX + 1] = {
@@ -189,7 +190,8 @@ void ctl_attr_describe(const struct nlmsghdr *nlh, uint32_t offset,
 	if (inner) {
 		name = name_of(nests[type].names, nests[type].max, nla_type(inner));
 		/* Strings of these lengths exist too. */
-		if (strcmp(name, "name") && strcmp(name, "zone") && !strstr(name, "address"))
+		if (strcmp(name, "name") && strcmp(name, "zone") && strcmp(name, "vrf") &&
+		    !strstr(name, "address"))
 			value_text(inner, strstr(name, "port"), value, sizeof(value));
 	}
 	range_text(policy, range, sizeof(range));

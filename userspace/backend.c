@@ -10,6 +10,17 @@
 #include "out.h"
 #include "show.h"
 
+/* In the order of enum chsteer_obstacle. */
+static const char *const obstacles[] = {
+	"none",
+	"no route",
+	"off-link",
+	"own address",
+	"source not local",
+	"no answer from neighbour",
+	NULL
+};
+
 /* Endpoints end where the first option begins. */
 static int count_endpoints(const struct ctl_args *args)
 {
@@ -180,14 +191,6 @@ uint64_t ctl_total_weight(const struct ctl_snap *snap, const struct ctl_service 
 	return total;
 }
 
-static void show_optional(enum ctl_out_as as, const char *key, bool there, uint64_t value)
-{
-	if (there)
-		ctl_out_u64(as, key, value);
-	else
-		ctl_out_null(as, key);
-}
-
 static void show_since(uint64_t since)
 {
 	const time_t when = since;
@@ -204,8 +207,8 @@ static void show_deadline(const struct ctl_backend *be)
 {
 	const bool set = be->present & CTL_BIT(CHS_A_BACKEND_DEADLINE);
 
-	show_optional(CTL_OUT_JSON, "deadline", set, be->deadline);
-	show_optional(CTL_OUT_ANY, "deadline_left",
+	ctl_out_maybe(CTL_OUT_JSON, "deadline", set, be->deadline);
+	ctl_out_maybe(CTL_OUT_ANY, "deadline_left",
 		      be->status & CTL_BIT(CHS_A_BACKEND_STATUS_DEADLINE_LEFT),
 		      be->deadline_left);
 	ctl_out_bool(CTL_OUT_JSON, "delete", be->present & CTL_BIT(CHS_A_BACKEND_DELETE));
@@ -224,11 +227,32 @@ static void show_traffic(const struct ctl_backend *be)
 {
 	ctl_out_u64(CTL_OUT_ANY, "packets", be->packets);
 	ctl_out_u64(CTL_OUT_ANY, "bytes", be->bytes);
-	show_optional(CTL_OUT_ANY, "new_flows",
+	ctl_out_maybe(CTL_OUT_ANY, "new_flows",
 		      be->status & CTL_BIT(CHS_A_BACKEND_STATUS_NEW_FLOWS), be->new_flows);
-	ctl_out_null(CTL_OUT_JSON, "tracked_flows");
-	show_optional(CTL_OUT_ANY, "idle", be->status & CTL_BIT(CHS_A_BACKEND_STATUS_IDLE),
+	ctl_out_maybe(CTL_OUT_ANY, "tracked_flows",
+		      be->status & CTL_BIT(CHS_A_BACKEND_STATUS_TRACKED_FLOWS),
+		      be->tracked_flows);
+	ctl_out_maybe(CTL_OUT_ANY, "idle", be->status & CTL_BIT(CHS_A_BACKEND_STATUS_IDLE),
 		      be->idle);
+}
+
+/* What keeps packets from a backend, NULL if nothing does as far as is known. */
+static const char *obstacle_text(const struct ctl_backend *be)
+{
+	return be->obstacle == CHS_OBSTACLE_NONE ? NULL : ctl_choice_name(obstacles, be->obstacle);
+}
+
+static void show_reachable(const struct ctl_backend *be)
+{
+	const char *why = obstacle_text(be);
+
+	if (be->status & CTL_BIT(CHS_A_BACKEND_STATUS_OBSTACLE)) {
+		ctl_out_str(CTL_OUT_TEXT, "reachable", why ? "no" : "yes");
+		ctl_out_bool(CTL_OUT_JSON, "reachable", !why);
+	} else {
+		ctl_out_null(CTL_OUT_ANY, "reachable");
+	}
+	ctl_out_str(CTL_OUT_ANY, "why", why);
 }
 
 /**
@@ -254,8 +278,7 @@ void ctl_show_backend(const struct ctl_snap *snap, const struct ctl_backend *be,
 	show_traffic(be);
 	show_since(be->since);
 	show_deadline(be);
-	ctl_out_null(CTL_OUT_JSON, "reachable");
-	ctl_out_null(CTL_OUT_JSON, "why");
+	show_reachable(be);
 	ctl_out_close();
 }
 
@@ -287,6 +310,8 @@ void ctl_show_backends(const struct ctl_snap *snap, const struct ctl_service *sv
 		ctl_out_share(CTL_OUT_ANY, "target", ctl_target_weight(be), total);
 		if (!ring_only)
 			ctl_out_u64(CTL_OUT_TEXT, "packets", be->packets);
+		if (!ring_only && obstacle_text(be))
+			ctl_out_str(CTL_OUT_TEXT, "unreachable", obstacle_text(be));
 		ctl_out_close();
 	}
 	ctl_out_close();

@@ -102,10 +102,27 @@ const struct ctl_cmd ctl_cmds[] = {
 		.help = "digests, equal on hosts that steer alike",
 		.flags = expect, .max = 1, .first = CTL_FIRST_SERVICE,
 	}, {
+		.object = "ring", .verb = "wait", .run = ctl_ring_wait,
+		.usage = "SERVICE [SECONDS]",
+		.help = "wait until every arc is settled",
+		.min = 1, .max = 2, .first = CTL_FIRST_SERVICE,
+	}, {
 		.object = "lookup", .run = ctl_lookup,
-		.usage = "PROTO SRC:PORT DST:PORT [established]",
+		.usage = "PROTO SRC:PORT DST:PORT [established] [vrf NAME]",
 		.help = "where a packet would go, asked of the packet path itself",
-		.min = 3, .max = 4, .first = CTL_FIRST_PROTO,
+		.min = 3, .max = -1,
+		.keywords = ctl_lookup_keywords, .allowed = UINT32_MAX,
+		.first = CTL_FIRST_PROTO,
+	}, {
+		.object = "flow", .verb = "show", .run = ctl_flow_show,
+		.usage = "[SERVICE]",
+		.help = "flows that are remembered",
+		.max = 1, .first = CTL_FIRST_SERVICE,
+	}, {
+		.object = "flow", .verb = "flush", .build = ctl_flow_flush,
+		.usage = "SERVICE|all",
+		.help = "forget the flows of a service, or of all",
+		.min = 1, .max = 1, .first = CTL_FIRST_SERVICE_OR_ALL,
 	}, {
 		.object = "stats", .run = ctl_stats,
 		.usage = "[SERVICE]",
@@ -124,7 +141,7 @@ const struct ctl_cmd ctl_cmds[] = {
 	}, {
 		.object = "flush", .build = ctl_flush,
 		.usage = "",
-		.help = "remove every service of the namespace",
+		.help = "remove every service of the namespace, its backends and flows",
 	},
 	{}
 };

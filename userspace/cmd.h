@@ -48,6 +48,8 @@ enum ctl_first {
 	CTL_FIRST_OTHER,
 	/* An existing service. */
 	CTL_FIRST_SERVICE,
+	/* The same, or "all". */
+	CTL_FIRST_SERVICE_OR_ALL,
 	/* An existing service, then its backends. */
 	CTL_FIRST_BACKENDS,
 	CTL_FIRST_PROTO,
@@ -119,9 +121,16 @@ int ctl_backend_show(struct ctl_args *args);
 int ctl_ring_show(struct ctl_args *args);
 int ctl_ring_dump(struct ctl_args *args);
 int ctl_ring_digest(struct ctl_args *args);
+int ctl_ring_wait(struct ctl_args *args);
 
 /* lookup.c */
+extern const struct ctl_keyword ctl_lookup_keywords[];
+
 int ctl_lookup(struct ctl_args *args);
+
+/* flow.c */
+int ctl_flow_show(struct ctl_args *args);
+int ctl_flow_flush(struct ctl_args *args, struct nl_msg **msg);
 
 /* stats.c */
 int ctl_stats(struct ctl_args *args);

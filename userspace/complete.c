@@ -35,11 +35,13 @@ static void offer_verbs(const char *object)
 	puts("help");
 }
 
-static void offer_services(void)
+static void offer_services(bool or_all)
 {
 	struct ctl_snap snap;
 	uint32_t i;
 
+	if (or_all)
+		puts("all");
 	if (ctl_snap_services(&snap, NULL)) {
 		ctl_err_clear();
 		return;
@@ -97,8 +99,9 @@ static void offer_arguments(const struct ctl_cmd *cmd, char **words, int n)
 
 	if (cmd->first == CTL_FIRST_PROTO && n == (cmd->verb ? 1 : 0))
 		offer_list(ctl_protos);
-	else if (!n && (cmd->first == CTL_FIRST_SERVICE || cmd->first == CTL_FIRST_BACKENDS))
-		offer_services();
+	else if (!n && (cmd->first == CTL_FIRST_SERVICE || cmd->first == CTL_FIRST_BACKENDS ||
+			cmd->first == CTL_FIRST_SERVICE_OR_ALL))
+		offer_services(cmd->first == CTL_FIRST_SERVICE_OR_ALL);
 	else if (n && cmd->first == CTL_FIRST_BACKENDS)
 		offer_backends(words[0]);
 	if (n)

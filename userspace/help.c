@@ -42,19 +42,19 @@ static void print_keywords(const struct ctl_cmd *cmd)
 		if (!kw->help || !(cmd->allowed & CTL_BIT(kw->attr)))
 			continue;
 		snprintf(line, sizeof(line), "%s %s", kw->name, kw->usage);
-		printf("    %-32s  %s\n", line, kw->help);
+		printf("    %-34s  %s\n", line, kw->help);
 	}
 }
 
 static void print_terms(const struct ctl_cmd *cmd)
 {
 	if (strstr(cmd->usage, "PROTO"))
-		printf("    %-32s  %s\n", "PROTO", "tcp, udp or sctp");
+		printf("    %-34s  %s\n", "PROTO", "tcp, udp or sctp");
 	if (strstr(cmd->usage, "NAME PROTO ENDPOINT"))
-		printf("    %-32s  %s\n", "ENDPOINT",
+		printf("    %-34s  %s\n", "ENDPOINT",
 		       "ADDRESS:PORT or [ADDRESS6]:PORT, PORT also LO-HI or *");
 	else if (strstr(cmd->usage, "ENDPOINT"))
-		printf("    %-32s  %s\n", "ENDPOINT", "ADDRESS[:PORT] or [ADDRESS6][:PORT]");
+		printf("    %-34s  %s\n", "ENDPOINT", "ADDRESS[:PORT] or [ADDRESS6][:PORT]");
 }
 
 static void help_command(const struct ctl_cmd *cmd)

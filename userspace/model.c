@@ -19,6 +19,7 @@ const char *const ctl_hashes[] = { "5tuple", "src", NULL };
 const char *const ctl_on_empties[] = { "reject", "drop", "pass", NULL };
 const char *const ctl_states[] = { "up", "drain", "down", NULL };
 const char *const ctl_affinities[] = { "ring", "transition", "flow", NULL };
+const char *const ctl_reasons[] = { "ring", "flow", "former-owner", "conntrack", NULL };
 static const char *const off_on[] = { "off", "on", NULL };
 
 /* Indexed by attribute. */
@@ -29,6 +30,18 @@ const char *const ctl_drop_reasons[CHS_A_DROPS_MAX + 1] = {
 	[CHS_A_DROPS_UNTRANSLATED] = "untranslated",
 	[CHS_A_DROPS_CONNTRACK_FULL] = "conntrack_full",
 	[CHS_A_DROPS_NAT_FAILED] = "nat_failed",
+	[CHS_A_DROPS_MALFORMED] = "malformed",
+	[CHS_A_DROPS_MARTIAN] = "martian",
+	[CHS_A_DROPS_SOURCE_ROUTE] = "source_route",
+	[CHS_A_DROPS_TTL] = "ttl",
+	[CHS_A_DROPS_TOO_BIG] = "too_big",
+	[CHS_A_DROPS_FRAGMENT] = "fragment",
+	[CHS_A_DROPS_NO_ROUTE] = "no_route",
+	[CHS_A_DROPS_OFF_LINK] = "off_link",
+	[CHS_A_DROPS_OWN_ADDRESS] = "own_address",
+	[CHS_A_DROPS_BAD_SOURCE] = "bad_source",
+	[CHS_A_DROPS_SENT_BACK] = "sent_back",
+	[CHS_A_DROPS_NO_MEMORY] = "no_memory",
 };
 
 #define SERVICE_KW(_name, _kind, _attr, _field, _values, _usage, _help) { \
@@ -57,18 +70,25 @@ const struct ctl_keyword ctl_service_keywords[] = {
 		   "off | 1.01-2.00", "most that a backend may own over its fair share (off)"),
 	SERVICE_KW("seed", SEED, SEED, seed, NULL,
 		   "default | HEX | @FILE", "key of every hash: 32 hex digits, or a file that holds them"),
+	SERVICE_KW("affinity", CHOICE, AFFINITY, affinity, ctl_affinities,
+		   "ring | transition | flow",
+		   "what keeps a flow on its backend (transition; for udp flow)"),
+	SERVICE_KW("window", NUMBER, WINDOW, window, NULL,
+		   "1-86400", "seconds that a moved arc remembers its former owner (900)"),
+	SERVICE_KW("max-flows", NUMBER, MAX_FLOWS, max_flows, NULL,
+		   "0-16777216", "most flows that are remembered (262144)"),
+	SERVICE_KW("timeout", NUMBER, TIMEOUT, timeout, NULL,
+		   "SECONDS", "idleness after which a flow may be forgotten (the window)"),
 	SERVICE_KW("on-empty", CHOICE, ON_EMPTY, on_empty, ctl_on_empties,
 		   "reject | drop | pass", "new flows while no backend can take them (reject)"),
 	SERVICE_KW("masquerade", CHOICE, MASQUERADE, masquerade, off_on,
 		   "on | off", "replies return through this host whatever the routes (off)"),
-	/* Of modes to come; the kernel says where they are refused. */
-	SERVICE_KW("affinity", CHOICE, AFFINITY, affinity, ctl_affinities, NULL, NULL),
-	SERVICE_KW("window", NUMBER, WINDOW, window, NULL, NULL, NULL),
-	SERVICE_KW("max-flows", NUMBER, MAX_FLOWS, max_flows, NULL, NULL, NULL),
-	SERVICE_KW("timeout", NUMBER, TIMEOUT, timeout, NULL, NULL, NULL),
-	SERVICE_KW("gue-port", PORT, GUE_PORT, gue_port, NULL, NULL, NULL),
-	SERVICE_KW("source", ADDRESS, SOURCE, source, NULL, NULL, NULL),
-	SERVICE_KW("vrf", STRING, VRF, vrf, NULL, NULL, NULL),
+	SERVICE_KW("gue-port", PORT, GUE_PORT, gue_port, NULL,
+		   "PORT", "outer UDP port of mode gue (6080)"),
+	SERVICE_KW("source", ADDRESS, SOURCE, source, NULL,
+		   "default | ADDRESS", "outer source address of modes ipip and gue (by route)"),
+	SERVICE_KW("vrf", STRING, VRF, vrf, NULL,
+		   "NAME", "VRF device that packets must arrive in (none)"),
 	{}
 };
 
@@ -279,6 +299,7 @@ static const char *get_string(const struct nlattr *nla)
 static void get_options(struct nlattr **tb, const struct ctl_keyword *kw, void *obj,
 			uint32_t *present)
 {
+	static const uint8_t unspecified[16];
 	const struct nlattr *nla;
 	struct ctl_endpoint ep;
 	const char *string;
@@ -316,6 +337,8 @@ static void get_options(struct nlattr **tb, const struct ctl_keyword *kw, void *
 			break;
 		case CTL_KW_ADDRESS:
 			ctl_get_endpoint(nla, NULL, &ep);
+			if (!memcmp(ep.addr.b, unspecified, sizeof(unspecified)))
+				continue;
 			*(struct ctl_addr *)to = ep.addr;
 			break;
 		}
@@ -343,6 +366,17 @@ void ctl_get_endpoint(const struct nlattr *addr, const struct nlattr *port,
 		ep->kind = CTL_PORT_ONE;
 }
 
+/* The bits of the attributes that are there. */
+static uint32_t told(struct nlattr **tb, int max)
+{
+	uint32_t bits = 0;
+	int i;
+
+	for (i = 0; i <= max; i++)
+		bits |= tb[i] ? CTL_BIT(i) : 0;
+	return bits;
+}
+
 static void get_stats(struct nlattr *nest, struct ctl_stats *stats)
 {
 	struct nlattr *tb[CHS_A_STATS_MAX + 1], *drops[CHS_A_DROPS_MAX + 1];
@@ -351,12 +385,9 @@ static void get_stats(struct nlattr *nest, struct ctl_stats *stats)
 	if (!nest || nla_parse_nested(tb, CHS_A_STATS_MAX, nest, NULL))
 		return;
 
-	stats->packets = get_u64(tb[CHS_A_STATS_PACKETS]);
-	stats->bytes = get_u64(tb[CHS_A_STATS_BYTES]);
-	stats->new_flows = get_u64(tb[CHS_A_STATS_NEW_FLOWS]);
-	stats->flows_counted = tb[CHS_A_STATS_NEW_FLOWS];
-	stats->passed = get_u64(tb[CHS_A_STATS_PASSED]);
-	stats->icmp_unmatched = get_u64(tb[CHS_A_STATS_ICMP_UNMATCHED]);
+	stats->told = told(tb, CHS_A_STATS_MAX);
+	for (i = 0; i <= CHS_A_STATS_MAX; i++)
+		stats->counts[i] = get_u64(tb[i]);
 	if (!tb[CHS_A_STATS_DROPS] ||
 	    nla_parse_nested(drops, CHS_A_DROPS_MAX, tb[CHS_A_STATS_DROPS], NULL))
 		return;
@@ -375,6 +406,10 @@ static void get_service_status(struct nlattr *nest, struct ctl_service *svc)
 	svc->n_backends = get_u32(tb[CHS_A_SERVICE_STATUS_BACKENDS], 0);
 	svc->generation = get_u64(tb[CHS_A_SERVICE_STATUS_GENERATION]);
 	svc->digest = get_u64(tb[CHS_A_SERVICE_STATUS_DIGEST]);
+	svc->status = told(tb, CHS_A_SERVICE_STATUS_MAX);
+	svc->open = get_u32(tb[CHS_A_SERVICE_STATUS_OPEN], 0);
+	svc->settles_in = get_u32(tb[CHS_A_SERVICE_STATUS_SETTLES_IN], 0);
+	svc->tracked_flows = get_u32(tb[CHS_A_SERVICE_STATUS_TRACKED_FLOWS], 0);
 	get_stats(tb[CHS_A_SERVICE_STATUS_STATS], &svc->stats);
 }
 
@@ -429,13 +464,11 @@ const char *ctl_get_service_name(struct nlattr **tb)
 static void get_backend_status(struct nlattr *nest, struct ctl_backend *be)
 {
 	struct nlattr *tb[CHS_A_BACKEND_STATUS_MAX + 1];
-	int i;
 
 	if (!nest || nla_parse_nested(tb, CHS_A_BACKEND_STATUS_MAX, nest, NULL))
 		return;
 
-	for (i = 0; i <= CHS_A_BACKEND_STATUS_MAX; i++)
-		be->status |= tb[i] ? CTL_BIT(i) : 0;
+	be->status = told(tb, CHS_A_BACKEND_STATUS_MAX);
 	be->deadline_left = get_u32(tb[CHS_A_BACKEND_STATUS_DEADLINE_LEFT], 0);
 	be->slots = get_u32(tb[CHS_A_BACKEND_STATUS_SLOTS], 0);
 	be->since = get_u64(tb[CHS_A_BACKEND_STATUS_SINCE]);
@@ -443,6 +476,8 @@ static void get_backend_status(struct nlattr *nest, struct ctl_backend *be)
 	be->packets = get_u64(tb[CHS_A_BACKEND_STATUS_PACKETS]);
 	be->bytes = get_u64(tb[CHS_A_BACKEND_STATUS_BYTES]);
 	be->new_flows = get_u64(tb[CHS_A_BACKEND_STATUS_NEW_FLOWS]);
+	be->tracked_flows = get_u32(tb[CHS_A_BACKEND_STATUS_TRACKED_FLOWS], 0);
+	be->obstacle = get_u8(tb[CHS_A_BACKEND_STATUS_OBSTACLE], 0);
 }
 
 /**

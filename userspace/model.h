@@ -20,21 +20,13 @@
 
 /**
  * struct ctl_stats - counters of a service
- * @packets: packets steered
- * @bytes: their bytes
- * @new_flows: flows given to a backend
- * @flows_counted: whether @new_flows means anything
- * @passed: packets left to the host
- * @icmp_unmatched: ICMP errors about flows not known
- * @drops: by reason, indexed by attribute
+ * @told: attribute bits of the counters that were told
+ * @counts: counters, indexed by attribute
+ * @drops: drops by reason, indexed by attribute
  */
 struct ctl_stats {
-	uint64_t packets;
-	uint64_t bytes;
-	uint64_t new_flows;
-	bool flows_counted;
-	uint64_t passed;
-	uint64_t icmp_unmatched;
+	uint32_t told;
+	uint64_t counts[CHS_A_STATS_MAX + 1];
 	uint64_t drops[CHS_A_DROPS_MAX + 1];
 };
 
@@ -51,20 +43,24 @@ struct ctl_stats {
  * @slots: arcs of the ring
  * @balance: most over the fair share, in hundredths; 0 is off
  * @seed: key of every hash
+ * @affinity: enum chsteer_affinity
+ * @window: seconds for which an arc remembers its former owner
+ * @max_flows: most flows remembered
+ * @timeout: seconds of idleness after which a flow may be forgotten
  * @on_empty: enum chsteer_on_empty
  * @masquerade: 1 for on
- * @affinity: as below, of modes to come
- * @window: seconds
- * @max_flows: number
- * @timeout: seconds
- * @gue_port: port
- * @source: outer source address
- * @vrf: name of a device
+ * @gue_port: outer UDP port
+ * @source: outer source address, none if it is by route
+ * @vrf: VRF device that packets arrive in, or NULL
  * @forced: it was taken by force
  * @seed_default: whether its seed is the documented one
  * @n_backends: number of its backends
  * @generation: number of its rings
  * @digest: of its ring
+ * @status: attribute bits of the status fields that were told
+ * @open: arcs that are not settled
+ * @settles_in: seconds until they are
+ * @tracked_flows: flows remembered
  * @stats: counters
  * @first: its first backend in a snapshot
  * @n: number of them there
@@ -82,12 +78,12 @@ struct ctl_service {
 	uint32_t slots;
 	uint32_t balance;
 	uint8_t seed[CTL_SEED_BYTES];
-	uint32_t on_empty;
-	uint32_t masquerade;
 	uint32_t affinity;
 	uint32_t window;
 	uint32_t max_flows;
 	uint32_t timeout;
+	uint32_t on_empty;
+	uint32_t masquerade;
 	uint32_t gue_port;
 	struct ctl_addr source;
 	const char *vrf;
@@ -97,6 +93,10 @@ struct ctl_service {
 	uint32_t n_backends;
 	uint64_t generation;
 	uint64_t digest;
+	uint32_t status;
+	uint32_t open;
+	uint32_t settles_in;
+	uint32_t tracked_flows;
 	struct ctl_stats stats;
 
 	uint32_t first;
@@ -120,6 +120,8 @@ struct ctl_service {
  * @packets: packets steered to it
  * @bytes: their bytes
  * @new_flows: flows given to it
+ * @tracked_flows: flows remembered as its
+ * @obstacle: enum chsteer_obstacle
  */
 struct ctl_backend {
 	uint32_t service;
@@ -139,6 +141,8 @@ struct ctl_backend {
 	uint64_t packets;
 	uint64_t bytes;
 	uint64_t new_flows;
+	uint32_t tracked_flows;
+	uint32_t obstacle;
 };
 
 extern const struct ctl_keyword ctl_service_keywords[];
@@ -148,6 +152,7 @@ extern const char *const ctl_hashes[];
 extern const char *const ctl_on_empties[];
 extern const char *const ctl_affinities[];
 extern const char *const ctl_states[];
+extern const char *const ctl_reasons[];
 extern const char *const ctl_drop_reasons[];
 
 int ctl_put_txn(struct nl_msg *msg);

@@ -22,6 +22,8 @@
 
 /* The kernel's own messages end at 64 KiB but for what an attribute adds. */
 #define RECV_BUFFER	(256 << 10)
+/* Each time something has changed while it was read. */
+#define READ_TRIES	20
 
 /**
  * struct exchange - requests under way
@@ -393,4 +395,28 @@ void ctl_nl_pause(unsigned int try)
 	const struct timespec pause = { .tv_nsec = (try < 10 ? try : 10) * 2000000L };
 
 	nanosleep(&pause, NULL);
+}
+
+/**
+ * ctl_nl_retry() - read until nothing changes meanwhile
+ * @what: what is read
+ * @once: reads it, and fails with EAGAIN if something has changed
+ * @arg: for @once
+ *
+ * Return: what @once returns; CTL_FAILED with EBUSY if it does not come to rest.
+ */
+int ctl_nl_retry(const char *what, int (*once)(void *arg), void *arg)
+{
+	unsigned int try;
+	int ret;
+
+	for (try = 0; try < READ_TRIES; try++) {
+		ctl_err_clear();
+		ret = once(arg);
+		if (!ret || ctl_err_code() != EAGAIN)
+			return ret;
+		ctl_nl_pause(try);
+	}
+	return ctl_fail(EBUSY, "the %s changed while it was read, %u times over", what,
+			READ_TRIES);
 }

@@ -44,5 +44,6 @@ int ctl_nl_do(struct nl_msg *msg, ctl_reply_fn fn, void *arg);
 int ctl_nl_dump(struct nl_msg *msg, ctl_reply_fn fn, void *arg);
 int ctl_nl_burst(const struct ctl_burst *burst);
 void ctl_nl_pause(unsigned int try);
+int ctl_nl_retry(const char *what, int (*once)(void *arg), void *arg);
 
 #endif /* CHCTL_NL_H */

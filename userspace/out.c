@@ -370,6 +370,21 @@ void ctl_out_u64(enum ctl_out_as as, const char *key, uint64_t value)
 }
 
 /**
+ * ctl_out_maybe() - a number that may be unknown or not applicable
+ * @as: where
+ * @key: its key
+ * @known: whether there is one
+ * @value: the number
+ */
+void ctl_out_maybe(enum ctl_out_as as, const char *key, bool known, uint64_t value)
+{
+	if (known)
+		ctl_out_u64(as, key, value);
+	else
+		ctl_out_null(as, key);
+}
+
+/**
  * ctl_out_bool() - a truth value; on and off in text
  * @as: where
  * @key: its key

@@ -45,6 +45,7 @@ void ctl_out_close(void);
 
 void ctl_out_str(enum ctl_out_as as, const char *key, const char *value);
 void ctl_out_u64(enum ctl_out_as as, const char *key, uint64_t value);
+void ctl_out_maybe(enum ctl_out_as as, const char *key, bool known, uint64_t value);
 void ctl_out_bool(enum ctl_out_as as, const char *key, bool value);
 void ctl_out_hex(enum ctl_out_as as, const char *key, uint64_t value);
 void ctl_out_share(enum ctl_out_as as, const char *key, uint64_t part, uint64_t whole);

@@ -455,6 +455,11 @@ static int parse_address(const char *what, const char *word, struct ctl_addr *ad
 	struct ctl_endpoint ep;
 	int ret;
 
+	/* All zero: the kernel's way to say that there is none. */
+	if (!strcmp(word, "default")) {
+		*addr = (struct ctl_addr){ .len = 4 };
+		return CTL_OK;
+	}
 	ret = ctl_parse_endpoint(word, &ep);
 	if (!ret && ep.kind != CTL_PORT_NONE)
 		ret = ctl_usage("%s '%s': takes no port", what, word);

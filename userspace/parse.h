@@ -60,7 +60,7 @@ enum ctl_keyword_kind {
 	CTL_KW_STRING,
 	/* A port, sent in network order. */
 	CTL_KW_PORT,
-	/* An address without a port. */
+	/* "default" or an address without a port. */
 	CTL_KW_ADDRESS,
 	/* No value; it is there or not. */
 	CTL_KW_FLAG,

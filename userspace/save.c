@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,10 @@
 #include "err.h"
 #include "lines.h"
 #include "snap.h"
+
+#define WINDOW_DEFAULT		900
+#define MAX_FLOWS_DEFAULT	262144
+#define GUE_PORT_DEFAULT	6080
 
 static void print_word(FILE *to, const char *word)
 {
@@ -75,6 +80,26 @@ static void print_option(FILE *to, const struct ctl_keyword *kw, const void *obj
 	}
 }
 
+/* The defaults of the modes that keep flows themselves. */
+static bool is_default(const struct ctl_service *svc, unsigned int attr)
+{
+	switch (attr) {
+	case CHS_A_SERVICE_AFFINITY:
+		return svc->affinity == (svc->proto == IPPROTO_UDP ? CHS_AFFINITY_FLOW :
+					 CHS_AFFINITY_TRANSITION);
+	case CHS_A_SERVICE_WINDOW:
+		return svc->window == WINDOW_DEFAULT;
+	case CHS_A_SERVICE_MAX_FLOWS:
+		return svc->max_flows == MAX_FLOWS_DEFAULT;
+	case CHS_A_SERVICE_TIMEOUT:
+		return svc->timeout == svc->window;
+	case CHS_A_SERVICE_GUE_PORT:
+		return svc->gue_port == GUE_PORT_DEFAULT;
+	default:
+		return false;
+	}
+}
+
 /* What makes the ring is always said; the rest where it is not the default. */
 static bool is_saved(const struct ctl_service *svc, unsigned int attr)
 {
@@ -94,7 +119,8 @@ static bool is_saved(const struct ctl_service *svc, unsigned int attr)
 	case CHS_A_SERVICE_MASQUERADE:
 		return svc->masquerade;
 	default:
-		return false;
+		return svc->mode != CHS_MODE_NAT && (svc->present & CTL_BIT(attr)) &&
+		       !is_default(svc, attr);
 	}
 }
 

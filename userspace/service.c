@@ -100,23 +100,17 @@ static void show_key(const struct ctl_service *svc)
 static void show_number(const struct ctl_service *svc, unsigned int attr, const char *key,
 			uint32_t value)
 {
-	if (svc->present & CTL_BIT(attr))
-		ctl_out_u64(CTL_OUT_JSON, key, value);
-	else
-		ctl_out_null(CTL_OUT_JSON, key);
+	ctl_out_maybe(CTL_OUT_ANY, key, svc->present & CTL_BIT(attr), value);
 }
 
-/* What belongs to modes that keep flows themselves, or wrap packets. */
-static void show_direct_options(const struct ctl_service *svc)
+/* Of modes that keep flows themselves. */
+static void show_affinity(const struct ctl_service *svc)
 {
-	ctl_out_str(CTL_OUT_JSON, "affinity", svc->present & CTL_BIT(CHS_A_SERVICE_AFFINITY) ?
+	ctl_out_str(CTL_OUT_ANY, "affinity", svc->present & CTL_BIT(CHS_A_SERVICE_AFFINITY) ?
 		    ctl_choice_name(ctl_affinities, svc->affinity) : NULL);
 	show_number(svc, CHS_A_SERVICE_WINDOW, "window", svc->window);
 	show_number(svc, CHS_A_SERVICE_MAX_FLOWS, "max_flows", svc->max_flows);
 	show_number(svc, CHS_A_SERVICE_TIMEOUT, "timeout", svc->timeout);
-	show_number(svc, CHS_A_SERVICE_GUE_PORT, "gue_port", svc->gue_port);
-	ctl_out_str(CTL_OUT_JSON, "source", ctl_addr_text(&svc->source));
-	ctl_out_str(CTL_OUT_JSON, "vrf", svc->vrf);
 }
 
 static void show_options(const struct ctl_service *svc)
@@ -129,16 +123,27 @@ static void show_options(const struct ctl_service *svc)
 	ctl_out_hundredths(CTL_OUT_ANY, "balance", svc->balance);
 	ctl_out_str(CTL_OUT_TEXT, "seed", svc->seed_default ? "default" : "set");
 	ctl_out_bool(CTL_OUT_JSON, "seed_default", svc->seed_default);
+	show_affinity(svc);
 	ctl_out_str(CTL_OUT_ANY, "on_empty", ctl_choice_name(ctl_on_empties, svc->on_empty));
 	ctl_out_bool(CTL_OUT_ANY, "masquerade", svc->masquerade);
-	show_direct_options(svc);
+	show_number(svc, CHS_A_SERVICE_GUE_PORT, "gue_port", svc->gue_port);
+	ctl_out_str(CTL_OUT_ANY, "source", ctl_addr_text(&svc->source));
+	ctl_out_str(CTL_OUT_ANY, "vrf", svc->vrf);
 }
 
-/* A connection once made stays where it is: nothing is ever open. */
-static void show_open(enum ctl_out_as as)
+/**
+ * ctl_show_open() - how much of a ring is not settled, and for how long
+ * @as: where
+ * @svc: service
+ */
+void ctl_show_open(enum ctl_out_as as, const struct ctl_service *svc)
 {
-	ctl_out_u64(as, "open", 0);
-	ctl_out_u64(as, "settles_in", 0);
+	if (svc->status & CTL_BIT(CHS_A_SERVICE_STATUS_OPEN))
+		ctl_out_share(as, "open", svc->open, svc->slots);
+	else
+		ctl_out_null(as, "open");
+	ctl_out_maybe(as, "settles_in", svc->status & CTL_BIT(CHS_A_SERVICE_STATUS_SETTLES_IN),
+		      svc->settles_in);
 }
 
 /**
@@ -167,7 +172,7 @@ int ctl_service_show(struct ctl_args *args)
 		ctl_out_u64(CTL_OUT_ANY, "backends", svc->n_backends);
 		ctl_out_u64(CTL_OUT_ANY, "generation", svc->generation);
 		ctl_out_hex(CTL_OUT_ANY, "digest", svc->digest);
-		show_open(CTL_OUT_JSON);
+		ctl_show_open(CTL_OUT_ANY, svc);
 		ctl_out_close();
 	}
 	ctl_out_close();
@@ -203,7 +208,9 @@ int ctl_show_all(void)
 		ctl_out_u64(CTL_OUT_JSON, "generation", svc->generation);
 		ctl_out_u64(CTL_OUT_TEXT, "backends", svc->n_backends);
 		ctl_out_hex(CTL_OUT_ANY, "digest", svc->digest);
-		show_open(CTL_OUT_JSON);
+		if (svc->vrf)
+			ctl_out_str(CTL_OUT_TEXT, "vrf", svc->vrf);
+		ctl_show_open(CTL_OUT_JSON, svc);
 		ctl_show_backends(&snap, svc, false);
 		ctl_out_close();
 	}

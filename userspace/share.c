@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cmd.h"
 #include "err.h"
@@ -12,8 +13,9 @@
 
 #include <errno.h>
 
-#define DUMP_TRIES	20
 #define NO_OWNER	0xffff
+/* Between two looks at a ring that is to settle. */
+#define WAIT_MS		250
 
 /* The largest share of a backend over its target; negative if there is none. */
 static double peak_of(const struct ctl_snap *snap, const struct ctl_service *svc)
@@ -45,9 +47,7 @@ static void show_ring(const struct ctl_snap *snap, const struct ctl_service *svc
 	ctl_out_u64(CTL_OUT_ANY, "generation", svc->generation);
 	ctl_out_hex(CTL_OUT_ANY, "digest", svc->digest);
 	ctl_out_ratio(CTL_OUT_ANY, "peak", peak_of(snap, svc));
-	/* In mode nat a connection stays where it is: nothing is open. */
-	ctl_out_share(CTL_OUT_ANY, "open", 0, 1);
-	ctl_out_u64(CTL_OUT_ANY, "settles_in", 0);
+	ctl_show_open(CTL_OUT_ANY, svc);
 	ctl_show_backends(snap, svc, true);
 	ctl_out_close();
 }
@@ -167,7 +167,7 @@ static int show_arcs(const struct ctl_snap *snap, const struct arcs *arcs)
 	return CTL_OK;
 }
 
-static int dump_once(const char *name)
+static int dump_once(void *name)
 {
 	struct ctl_snap snap;
 	struct arcs arcs = {};
@@ -199,17 +199,7 @@ static int dump_once(const char *name)
  */
 int ctl_ring_dump(struct ctl_args *args)
 {
-	unsigned int try;
-	int ret = CTL_OK;
-
-	for (try = 0; try < DUMP_TRIES; try++) {
-		ctl_err_clear();
-		ret = dump_once(args->argv[0]);
-		if (!ret || ctl_err_code() != EAGAIN)
-			return ret;
-		ctl_nl_pause(try);
-	}
-	return ctl_fail(EBUSY, "the ring changed while it was read, %u times over", DUMP_TRIES);
+	return ctl_nl_retry("ring", dump_once, args->argv[0]);
 }
 
 static int compare(const struct ctl_snap *snap, uint64_t expected)
@@ -262,4 +252,65 @@ int ctl_ring_digest(struct ctl_args *args)
 		ret = compare(&snap, expected);
 	ctl_snap_free(&snap);
 	return ret;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return 1000 * (uint64_t)now.tv_sec + now.tv_nsec / 1000000;
+}
+
+static void sleep_ms(uint64_t ms)
+{
+	const struct timespec pause = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+/* Number of arcs that are not settled. */
+static int count_open(const char *name, uint32_t *open)
+{
+	struct ctl_snap snap;
+	int ret;
+
+	ret = ctl_snap_services(&snap, name);
+	if (ret)
+		return ret;
+	*open = snap.services[0].open;
+	ctl_snap_free(&snap);
+	return CTL_OK;
+}
+
+/**
+ * ctl_ring_wait() - chctl ring wait
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
+int ctl_ring_wait(struct ctl_args *args)
+{
+	const char *name = args->argv[0], *limit = args->argv[1];
+	uint32_t open = 0, seconds = 0;
+	uint64_t now, end;
+	int ret;
+
+	if (limit) {
+		ret = ctl_parse_number("SECONDS", limit, UINT32_MAX, &seconds);
+		if (ret)
+			return ret;
+	}
+	end = now_ms() + 1000 * (uint64_t)seconds;
+
+	while (true) {
+		ret = count_open(name, &open);
+		if (ret || !open)
+			return ret;
+		now = now_ms();
+		if (limit && now >= end)
+			return ctl_fail(ETIMEDOUT, "service %s: arcs not settled after %u s: %u",
+					name, seconds, open);
+		sleep_ms(limit && end - now < WAIT_MS ? end - now : WAIT_MS);
+	}
 }

@@ -5,8 +5,10 @@
 #ifndef CHCTL_SHOW_H
 #define CHCTL_SHOW_H
 
+#include "out.h"
 #include "snap.h"
 
+void ctl_show_open(enum ctl_out_as as, const struct ctl_service *svc);
 uint64_t ctl_target_weight(const struct ctl_backend *be);
 uint64_t ctl_total_weight(const struct ctl_snap *snap, const struct ctl_service *svc);
 void ctl_show_backend(const struct ctl_snap *snap, const struct ctl_backend *be,

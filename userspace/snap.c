@@ -15,8 +15,6 @@
 
 #include "err.h"
 
-#define SNAP_TRIES	20
-
 static int no_memory(void)
 {
 	return ctl_fail(ENOMEM, "out of memory");
@@ -238,25 +236,38 @@ static int load_all(struct ctl_snap *snap, const char *name)
 	return ret;
 }
 
-static int retry(struct ctl_snap *snap, const char *name,
-		 int (*load)(struct ctl_snap *snap, const char *name))
+/**
+ * struct wanted - what is to be read
+ * @snap: where it goes
+ * @name: name of one service, or NULL for all
+ * @load: reads it
+ */
+struct wanted {
+	struct ctl_snap snap;
+	const char *name;
+	int (*load)(struct ctl_snap *snap, const char *name);
+};
+
+static int load_once(void *arg)
 {
-	unsigned int try;
+	struct wanted *wanted = arg;
 	int ret;
 
-	for (try = 0; try < SNAP_TRIES; try++) {
-		memset(snap, 0, sizeof(*snap));
-		ctl_err_clear();
-		ret = load(snap, name);
-		if (!ret)
-			return ret;
-		ctl_snap_free(snap);
-		if (ctl_err_code() != EAGAIN)
-			return ret;
-		ctl_nl_pause(try);
-	}
+	ret = wanted->load(&wanted->snap, wanted->name);
+	if (ret)
+		ctl_snap_free(&wanted->snap);
+	return ret;
+}
 
-	return ctl_fail(EBUSY, "the list changed while it was read, %u times over", SNAP_TRIES);
+static int load_whole(struct ctl_snap *snap, const char *name,
+		      int (*load)(struct ctl_snap *snap, const char *name))
+{
+	struct wanted wanted = { .name = name, .load = load };
+	int ret;
+
+	ret = ctl_nl_retry("list", load_once, &wanted);
+	*snap = wanted.snap;
+	return ret;
 }
 
 /**
@@ -268,7 +279,7 @@ static int retry(struct ctl_snap *snap, const char *name,
  */
 int ctl_snap_services(struct ctl_snap *snap, const char *name)
 {
-	return retry(snap, name, load_services);
+	return load_whole(snap, name, load_services);
 }
 
 /**
@@ -280,7 +291,7 @@ int ctl_snap_services(struct ctl_snap *snap, const char *name)
  */
 int ctl_snap_all(struct ctl_snap *snap, const char *name)
 {
-	return retry(snap, name, load_all);
+	return load_whole(snap, name, load_all);
 }
 
 /**

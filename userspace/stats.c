@@ -7,6 +7,11 @@
 #include "out.h"
 #include "snap.h"
 
+static void show_count(const struct ctl_stats *stats, unsigned int attr, const char *key)
+{
+	ctl_out_maybe(CTL_OUT_ANY, key, stats->told & CTL_BIT(attr), stats->counts[attr]);
+}
+
 static void show_stats(const struct ctl_service *svc)
 {
 	const struct ctl_stats *stats = &svc->stats;
@@ -14,15 +19,22 @@ static void show_stats(const struct ctl_service *svc)
 
 	ctl_out_open(CTL_OUT_OBJECT, NULL);
 	ctl_out_str(CTL_OUT_BARE, "service", svc->name);
-	ctl_out_u64(CTL_OUT_ANY, "packets", stats->packets);
-	ctl_out_u64(CTL_OUT_ANY, "bytes", stats->bytes);
-	if (stats->flows_counted)
-		ctl_out_u64(CTL_OUT_ANY, "new_flows", stats->new_flows);
-	else
-		ctl_out_null(CTL_OUT_ANY, "new_flows");
-	ctl_out_null(CTL_OUT_JSON, "tracked_flows");
-	ctl_out_u64(CTL_OUT_ANY, "passed", stats->passed);
-	ctl_out_u64(CTL_OUT_ANY, "icmp_unmatched", stats->icmp_unmatched);
+	show_count(stats, CHS_A_STATS_PACKETS, "packets");
+	show_count(stats, CHS_A_STATS_BYTES, "bytes");
+	show_count(stats, CHS_A_STATS_NEW_FLOWS, "new_flows");
+	ctl_out_maybe(CTL_OUT_ANY, "tracked_flows",
+		      svc->status & CTL_BIT(CHS_A_SERVICE_STATUS_TRACKED_FLOWS),
+		      svc->tracked_flows);
+	show_count(stats, CHS_A_STATS_PASSED, "passed");
+	show_count(stats, CHS_A_STATS_ICMP_UNMATCHED, "icmp_unmatched");
+	show_count(stats, CHS_A_STATS_UNRESOLVED, "unresolved");
+	show_count(stats, CHS_A_STATS_NOT_REMEMBERED, "not_remembered");
+	ctl_out_str(CTL_OUT_TEXT, NULL, "evicted:");
+	ctl_out_open(CTL_OUT_GROUP, "evicted");
+	show_count(stats, CHS_A_STATS_EVICTED_ENDED, "ended");
+	show_count(stats, CHS_A_STATS_EVICTED_NEW, "new");
+	show_count(stats, CHS_A_STATS_EVICTED_ESTABLISHED, "established");
+	ctl_out_close();
 	ctl_out_str(CTL_OUT_TEXT, NULL, "drops:");
 	ctl_out_open(CTL_OUT_GROUP, "drops");
 	for (i = 0; i <= CHS_A_DROPS_MAX; i++) {

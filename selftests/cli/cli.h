@@ -42,6 +42,15 @@ struct fake {
 	bool unchanged;
 	/* Backends missing from a dump. */
 	bool short_dump;
+	/* A flow comes without what is remembered of it. */
+	bool bare_flow;
+	/* Looks at a service after which its ring is settled; 0: as it is. */
+	unsigned int settles;
+	/* Looks at a service after which it is gone; 0: it stays. */
+	unsigned int goes;
+	/* A looked-up arc has a former owner, for so many seconds. */
+	bool former;
+	unsigned int open_for;
 	/* Digest that the module tells as its ring's reference. */
 	uint64_t reference;
 };

@@ -299,6 +299,7 @@ static const struct names flow_names[] = {
 	[CHS_A_FLOW_DADDR] = { "daddr" },
 	[CHS_A_FLOW_SPORT] = { "sport" },
 	[CHS_A_FLOW_DPORT] = { "dport" },
+	[CHS_A_FLOW_VRF] = { "vrf" },
 };
 
 static const struct names top_names[] = {
@@ -321,6 +322,8 @@ static const char *const cmd_names[] = {
 	[CHS_CMD_BACKEND_GET] = "backend-get",
 	[CHS_CMD_RING_GET] = "ring-get",
 	[CHS_CMD_LOOKUP] = "lookup",
+	[CHS_CMD_FLOW_GET] = "flow-get",
+	[CHS_CMD_FLOW_FLUSH] = "flow-flush",
 	[CHS_CMD_TXN_BEGIN] = "txn-begin",
 	[CHS_CMD_TXN_COMMIT] = "txn-commit",
 	[CHS_CMD_TXN_ABORT] = "txn-abort",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the made-up kernel has: four services of all sorts, seven backends. */
+/* What the made-up kernel has: services and backends of all sorts, some flows. */
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <netinet/in.h>
@@ -22,6 +22,8 @@ struct backend {
 	bool del;
 	uint32_t slots;
 	bool idle;
+	uint32_t tracked;
+	uint8_t obstacle;
 };
 
 static const struct service {
@@ -39,6 +41,18 @@ static const struct service {
 	bool seed;
 	uint8_t on_empty;
 	uint8_t masquerade;
+	uint8_t mode;
+	uint8_t affinity;
+	uint32_t window;
+	uint32_t max_flows;
+	uint32_t timeout;
+	uint16_t gue_port;
+	const char *source;
+	const char *vrf;
+	uint32_t open;
+	/* One more than what is told; 0 is not told. */
+	uint32_t settles_in;
+	uint32_t tracked;
 	uint32_t n;
 	struct backend backends[4];
 } services[] = {
@@ -71,34 +85,133 @@ static const struct service {
 	}, {
 		.name = "range", .proto = IPPROTO_UDP, .addr = "192.0.2.12", .port = 5000,
 		.port_end = 5999, .points = 512, .slots = 256, .n = 0,
+	}, {
+		/* Nothing is the default. */
+		.name = "edge", .proto = IPPROTO_TCP, .addr = "192.0.2.20", .port = 80,
+		.points = 512, .slots = 256, .mode = CHS_MODE_GUE,
+		.affinity = CHS_AFFINITY_FLOW, .window = 60, .max_flows = 1000, .timeout = 120,
+		.gue_port = 6081, .source = "192.0.2.1", .vrf = "red",
+		.open = 64, .settles_in = 46, .tracked = 7, .n = 2,
+		.backends = {
+			{ "10.0.2.1", 80, 100, CHS_STATE_UP, NULL, 0, 0, false, 128, true, 7,
+			  CHS_OBSTACLE_NONE },
+			{ "2001:db8:b::9", 80, 100, CHS_STATE_UP, NULL, 0, 0, false, 128, false, 0,
+			  CHS_OBSTACLE_NO_NEIGHBOUR },
+		},
+	}, {
+		/* Open for as long as a former owner drains. */
+		.name = "fast", .proto = IPPROTO_UDP, .addr = "192.0.2.21", .port = 53,
+		.points = 512, .slots = 256, .mode = CHS_MODE_ROUTE,
+		.affinity = CHS_AFFINITY_TRANSITION, .window = 900, .max_flows = 262144,
+		.timeout = 900, .open = 1, .n = 3,
+		.backends = {
+			{ "10.0.3.1", 53, 100, CHS_STATE_UP, NULL, 0, 0, false, 256, true, 0,
+			  CHS_OBSTACLE_OFF_LINK },
+			{ "10.0.3.2", 53, 100, CHS_STATE_DRAIN, NULL, 0, 0, false, 0, true, 0,
+			  CHS_OBSTACLE_OWN_ADDRESS },
+			/* Of a module newer than the tool. */
+			{ "10.0.3.3", 53, 0, CHS_STATE_UP, NULL, 0, 0, false, 0, false, 0, 99 },
+		},
+	}, {
+		/* All is the default. */
+		.name = "tun", .proto = IPPROTO_SCTP, .addr = "2001:db8::20", .port = 80,
+		.points = 512, .slots = 256, .mode = CHS_MODE_IPIP,
+		.affinity = CHS_AFFINITY_TRANSITION, .window = 900, .max_flows = 262144,
+		.timeout = 900, .source = "::", .settles_in = 1, .n = 2,
+		.backends = {
+			{ "10.0.4.1", 80, 100, CHS_STATE_UP, NULL, 0, 0, false, 128, true, 0,
+			  CHS_OBSTACLE_NO_ROUTE },
+			{ "10.0.4.2", 80, 100, CHS_STATE_UP, NULL, 0, 0, false, 128, true, 0,
+			  CHS_OBSTACLE_BAD_SOURCE },
+		},
 	},
+};
+
+/* Neither in order nor each once. */
+static const struct flow {
+	const char *service;
+	uint8_t proto;
+	const char *src;
+	uint16_t sport;
+	const char *dst;
+	uint16_t dport;
+	const char *be;
+	uint32_t idle;
+	uint8_t reason;
+	bool unconfirmed;
+	bool ended;
+} flows[] = {
+	{ "tun", IPPROTO_SCTP, "2001:db8:c::2", 9, "2001:db8::20", 80, "10.0.4.1", 0,
+	  CHS_REASON_FORMER_OWNER, false, true },
+	{ "fast", IPPROTO_UDP, "198.51.100.10", 5, "192.0.2.21", 53, "10.0.3.2", 3,
+	  CHS_REASON_FORMER_OWNER, false, false },
+	{ "fast", IPPROTO_UDP, "198.51.100.2", 1000, "192.0.2.21", 53, "10.0.3.1", 0,
+	  CHS_REASON_RING, false, false },
+	{ "edge", IPPROTO_TCP, "198.51.100.3", 40000, "192.0.2.20", 80, "10.0.2.1", 12,
+	  CHS_REASON_RING, true, false },
+	{ "fast", IPPROTO_UDP, "198.51.100.2", 999, "192.0.2.21", 53, "10.0.3.1", 0,
+	  CHS_REASON_RING, false, false },
+	{ "edge", IPPROTO_TCP, "198.51.100.3", 40001, "192.0.2.20", 80, "2001:db8:b::9", 61,
+	  CHS_REASON_FORMER_OWNER, false, true },
+	{ "edge", IPPROTO_TCP, "198.51.100.3", 40000, "192.0.2.20", 80, "10.0.2.1", 12,
+	  CHS_REASON_RING, true, false },
 };
 
 #define N_SERVICES	(sizeof(services) / sizeof(services[0]))
 
 static unsigned int reads;
 
-static void put_stats(struct buf *b, unsigned int i)
+static void put_drops(struct buf *b, bool direct)
 {
-	const size_t nest = nest_begin(b, CHS_A_SERVICE_STATUS_STATS);
-	size_t drops;
+	const size_t nest = nest_begin(b, CHS_A_STATS_DROPS);
+	uint16_t i;
 
-	put_u64(b, CHS_A_STATS_PACKETS, 5000000000ULL + i);
-	put_u64(b, CHS_A_STATS_BYTES, 700000000000ULL + i);
-	put_u64(b, CHS_A_STATS_NEW_FLOWS, 42 + i);
-	put_u64(b, CHS_A_STATS_PASSED, 1);
-	put_u64(b, CHS_A_STATS_ICMP_UNMATCHED, 2);
-	drops = nest_begin(b, CHS_A_STATS_DROPS);
 	put_u64(b, CHS_A_DROPS_NO_BACKEND, 3);
 	put_u64(b, CHS_A_DROPS_UNTRACKED, 4);
 	put_u64(b, CHS_A_DROPS_INVALID, 5);
 	put_u64(b, CHS_A_DROPS_UNTRANSLATED, 6);
 	put_u64(b, CHS_A_DROPS_CONNTRACK_FULL, 7);
 	put_u64(b, CHS_A_DROPS_NAT_FAILED, 8);
+	for (i = CHS_A_DROPS_MALFORMED; direct && i <= CHS_A_DROPS_NO_MEMORY; i++)
+		put_u64(b, i, 100 + i);
 	/* Of a module newer than the tool. */
 	put_u64(b, 77, 9);
-	nest_end(b, drops);
 	nest_end(b, nest);
+}
+
+static void put_stats(struct buf *b, const struct service *svc)
+{
+	const unsigned int i = svc - services;
+	const bool direct = svc->mode != CHS_MODE_NAT;
+	const size_t nest = nest_begin(b, CHS_A_SERVICE_STATUS_STATS);
+
+	put_u64(b, CHS_A_STATS_PACKETS, 5000000000ULL + i);
+	put_u64(b, CHS_A_STATS_BYTES, 700000000000ULL + i);
+	if (!direct || svc->proto != IPPROTO_UDP)
+		put_u64(b, CHS_A_STATS_NEW_FLOWS, 42 + i);
+	put_u64(b, CHS_A_STATS_PASSED, 1);
+	put_u64(b, CHS_A_STATS_ICMP_UNMATCHED, 2);
+	put_drops(b, direct);
+	if (direct) {
+		put_u64(b, CHS_A_STATS_UNRESOLVED, 20);
+		put_u64(b, CHS_A_STATS_NOT_REMEMBERED, 21);
+		put_u64(b, CHS_A_STATS_EVICTED_ENDED, 22);
+		put_u64(b, CHS_A_STATS_EVICTED_NEW, 23);
+		put_u64(b, CHS_A_STATS_EVICTED_ESTABLISHED, 24);
+	}
+	nest_end(b, nest);
+}
+
+static void put_open(struct buf *b, const struct service *svc)
+{
+	const bool settled = fake.settles && reads >= fake.settles;
+
+	put_u32(b, CHS_A_SERVICE_STATUS_OPEN, settled ? 0 : svc->open);
+	if (settled)
+		put_u32(b, CHS_A_SERVICE_STATUS_SETTLES_IN, 0);
+	else if (svc->settles_in)
+		put_u32(b, CHS_A_SERVICE_STATUS_SETTLES_IN, svc->settles_in - 1);
+	put_u32(b, CHS_A_SERVICE_STATUS_TRACKED_FLOWS, svc->tracked);
 }
 
 static void put_status(struct buf *b, const struct service *svc)
@@ -112,8 +225,24 @@ static void put_status(struct buf *b, const struct service *svc)
 	put_u64(b, CHS_A_SERVICE_STATUS_GENERATION,
 		reads < 2 * fake.changes ? 100 + reads : 7 + i);
 	put_u64(b, CHS_A_SERVICE_STATUS_DIGEST, 0x00123456789abcdeULL + i);
-	put_stats(b, i);
+	put_stats(b, svc);
+	if (svc->mode != CHS_MODE_NAT)
+		put_open(b, svc);
 	nest_end(b, nest);
+}
+
+static void put_direct(struct buf *b, const struct service *svc)
+{
+	put_u8(b, CHS_A_SERVICE_AFFINITY, svc->affinity);
+	put_u32(b, CHS_A_SERVICE_WINDOW, svc->window);
+	put_u32(b, CHS_A_SERVICE_MAX_FLOWS, svc->max_flows);
+	put_u32(b, CHS_A_SERVICE_TIMEOUT, svc->timeout);
+	if (svc->gue_port)
+		put_port(b, CHS_A_SERVICE_GUE_PORT, svc->gue_port);
+	if (svc->source)
+		put_addr(b, CHS_A_SERVICE_SOURCE, svc->source);
+	if (svc->vrf)
+		put_str(b, CHS_A_SERVICE_VRF, svc->vrf);
 }
 
 static void put_service(struct buf *b, const struct service *svc)
@@ -130,7 +259,7 @@ static void put_service(struct buf *b, const struct service *svc)
 		put_port(b, CHS_A_SERVICE_PORT, svc->port);
 	if (svc->port_end)
 		put_port(b, CHS_A_SERVICE_PORT_END, svc->port_end);
-	put_u8(b, CHS_A_SERVICE_MODE, CHS_MODE_NAT);
+	put_u8(b, CHS_A_SERVICE_MODE, svc->mode);
 	put_u8(b, CHS_A_SERVICE_HASH, svc->hash);
 	put_u32(b, CHS_A_SERVICE_POINTS, svc->points);
 	put_u32(b, CHS_A_SERVICE_UNIT, 100);
@@ -140,6 +269,8 @@ static void put_service(struct buf *b, const struct service *svc)
 		put_attr(b, CHS_A_SERVICE_SEED, seed, sizeof(seed));
 	put_u8(b, CHS_A_SERVICE_ON_EMPTY, svc->on_empty);
 	put_u8(b, CHS_A_SERVICE_MASQUERADE, svc->masquerade);
+	if (svc->mode != CHS_MODE_NAT)
+		put_direct(b, svc);
 	if (svc->forced)
 		put_attr(b, CHS_A_SERVICE_FORCED, NULL, 0);
 	nest_end(b, nest);
@@ -175,7 +306,12 @@ static void put_backend(struct buf *b, const struct service *svc, const struct b
 		put_u32(b, CHS_A_BACKEND_STATUS_IDLE, 3);
 	put_u64(b, CHS_A_BACKEND_STATUS_PACKETS, 1000 * be->slots);
 	put_u64(b, CHS_A_BACKEND_STATUS_BYTES, 64000 * be->slots);
-	put_u64(b, CHS_A_BACKEND_STATUS_NEW_FLOWS, be->slots);
+	if (svc->mode == CHS_MODE_NAT || svc->proto != IPPROTO_UDP)
+		put_u64(b, CHS_A_BACKEND_STATUS_NEW_FLOWS, be->slots);
+	if (svc->mode != CHS_MODE_NAT) {
+		put_u32(b, CHS_A_BACKEND_STATUS_TRACKED_FLOWS, be->tracked);
+		put_u8(b, CHS_A_BACKEND_STATUS_OBSTACLE, be->obstacle);
+	}
 	nest_end(b, nest);
 }
 
@@ -199,6 +335,8 @@ static const struct service *find(const char *name)
 {
 	size_t i;
 
+	if (fake.goes && reads >= fake.goes)
+		return NULL;
 	for (i = 0; name && fake.data && i < N_SERVICES; i++) {
 		if (!strcmp(services[i].name, name))
 			return &services[i];
@@ -218,6 +356,49 @@ static void dump_backends(struct buf *b, const struct nlmsghdr *request, uint16_
 	}
 }
 
+static void put_flow(struct buf *b, const struct flow *flow)
+{
+	size_t nest = nest_begin(b, CHS_A_SERVICE);
+
+	put_str(b, CHS_A_SERVICE_NAME, flow->service);
+	nest_end(b, nest);
+
+	nest = nest_begin(b, CHS_A_FLOW);
+	put_u8(b, CHS_A_FLOW_PROTO, flow->proto);
+	put_addr(b, CHS_A_FLOW_SADDR, flow->src);
+	put_addr(b, CHS_A_FLOW_DADDR, flow->dst);
+	put_port(b, CHS_A_FLOW_SPORT, flow->sport);
+	put_port(b, CHS_A_FLOW_DPORT, flow->dport);
+	nest_end(b, nest);
+
+	if (fake.bare_flow)
+		return;
+	nest = nest_begin(b, CHS_A_FLOW_STATUS);
+	put_addr(b, CHS_A_FLOW_STATUS_ADDRESS, flow->be);
+	put_port(b, CHS_A_FLOW_STATUS_PORT, flow->dport);
+	put_u32(b, CHS_A_FLOW_STATUS_IDLE, flow->idle);
+	put_u8(b, CHS_A_FLOW_STATUS_REASON, flow->reason);
+	if (flow->unconfirmed)
+		put_attr(b, CHS_A_FLOW_STATUS_UNCONFIRMED, NULL, 0);
+	if (flow->ended)
+		put_attr(b, CHS_A_FLOW_STATUS_ENDED, NULL, 0);
+	nest_end(b, nest);
+}
+
+static void dump_flows(struct buf *b, const struct nlmsghdr *request, uint16_t family,
+		       uint16_t flags, const char *only)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
+		if (only && strcmp(only, flows[i].service))
+			continue;
+		message_begin(b, request, family, flags, CHS_CMD_FLOW_GET);
+		put_flow(b, &flows[i]);
+		message_end(b);
+	}
+}
+
 /* Two datagrams of several messages each. */
 void fake_dump(const struct nlmsghdr *request, uint16_t family, uint16_t flags, uint8_t cmd)
 {
@@ -225,7 +406,9 @@ void fake_dump(const struct nlmsghdr *request, uint16_t family, uint16_t flags, 
 	static struct buf b;
 	size_t i;
 
-	for (i = 0; i < N_SERVICES; i++) {
+	if (cmd == CHS_CMD_FLOW_GET)
+		dump_flows(&b, request, family, flags, only);
+	for (i = 0; cmd != CHS_CMD_FLOW_GET && i < N_SERVICES; i++) {
 		if (only && strcmp(only, services[i].name))
 			continue;
 		if (cmd == CHS_CMD_BACKEND_GET) {
@@ -272,9 +455,16 @@ static void put_verdict(struct buf *b, bool none)
 	if (!none) {
 		put_addr(b, CHS_A_VERDICT_ADDRESS, "2001:db8:b::2");
 		put_port(b, CHS_A_VERDICT_PORT, 443);
-		put_u8(b, CHS_A_VERDICT_REASON, CHS_REASON_CONNTRACK);
+		put_u8(b, CHS_A_VERDICT_REASON,
+		       fake.former ? CHS_REASON_FORMER_OWNER : CHS_REASON_CONNTRACK);
 		put_addr(b, CHS_A_VERDICT_OWNER_ADDRESS, "2001:db8:b::1");
 		put_port(b, CHS_A_VERDICT_OWNER_PORT, 0);
+	}
+	if (fake.former) {
+		put_addr(b, CHS_A_VERDICT_FORMER_ADDRESS, "10.0.0.2");
+		put_port(b, CHS_A_VERDICT_FORMER_PORT, 443);
+		if (fake.open_for)
+			put_u32(b, CHS_A_VERDICT_OPEN_FOR, fake.open_for);
 	}
 	nest_end(b, nest);
 }

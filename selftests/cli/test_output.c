@@ -13,11 +13,14 @@ static const struct {
 	{ "", "all" },
 	{ "service show", "service-show" },
 	{ "service show any", "service-show-any" },
+	{ "service show edge", "service-show-edge" },
 	{ "backend show", "backend-show" },
 	{ "backend show dns6", "backend-show-dns6" },
+	{ "backend show fast", "backend-show-fast" },
 	{ "ring show", "ring-show" },
 	{ "ring show web", "ring-show-web" },
 	{ "ring show range", "ring-show-range" },
+	{ "ring show edge", "ring-show-edge" },
 	{ "ring digest", "ring-digest" },
 	{ "ring digest web", "ring-digest-web" },
 	{ "ring dump dns6", "ring-dump-dns6" },
@@ -25,6 +28,9 @@ static const struct {
 	{ "ring dump range", "ring-dump-range" },
 	{ "stats", "stats" },
 	{ "stats web", "stats-web" },
+	{ "stats fast", "stats-fast" },
+	{ "flow", "flow-show" },
+	{ "flow show edge", "flow-show-edge" },
 	{ "lookup tcp [2001:db8::1]:5 [2001:db8::2]:80", "lookup" },
 	{ "save", "save" },
 };
@@ -59,6 +65,8 @@ static void test_empty(void)
 		{ "-j ring show", "[]\n" },
 		{ "-j ring digest", "[]\n" },
 		{ "-j stats", "[]\n" },
+		{ "flow show", "" },
+		{ "-j flow", "[]\n" },
 		{ "-j -p stats", "[]\n" },
 		{ "save", "" },
 	};
@@ -78,6 +86,22 @@ static void test_empty(void)
 
 	check("", "lookup tcp 192.0.2.1:5 192.0.2.2:80", "lookup-none", "txt");
 	check("-j ", "lookup tcp 192.0.2.1:5 192.0.2.2:80", "lookup-none", "json");
+}
+
+static void test_former(void)
+{
+	static const char line[] = "lookup tcp [2001:db8::1]:5 [2001:db8::2]:80 established";
+
+	fake = (struct fake){ .data = true, .former = true, .open_for = 45 };
+	check("", line, "lookup-former", "txt");
+	check("-j ", line, "lookup-former", "json");
+	fake.open_for = 0;
+	check("", line, "lookup-drain", "txt");
+	check("-j ", line, "lookup-drain", "json");
+
+	fake = (struct fake){ .data = true };
+	check("", "flow show web", "flow-show-web", "txt");
+	check("-j ", "flow show web", "flow-show-web", "json");
 }
 
 static void test_save_file(void)
@@ -167,6 +191,7 @@ void test_output(void)
 	}
 	check("-jp ", "ring show dns6", "ring-show-dns6-pretty", "json");
 	check("-jp ", "ring dump dns6", "ring-dump-dns6-pretty", "json");
+	test_former();
 	test_save_file();
 	test_empty();
 	test_version();
