@@ -339,3 +339,17 @@ chs_conns_answer()
 	echo "$1: $CHS_OUT"
 	[[ $CHS_OUT != error* ]] || chs_fail "$1: $CHS_OUT"
 }
+
+# chs_frames PROGRAM ARGUMENT...: a script of this directory that makes frames in
+# the namespaces of the test (see frames.py); prints what it found wrong, and
+# fails then.
+chs_frames()
+{
+	local name words=
+
+	for name in "${!CHS_NS[@]}"; do
+		words+="$name=${CHS_NS[$name]} "
+	done
+	echo "\$ $*"
+	CHS_NETNS=$words "$CHS_LIB/net/$1" "${@:2}" || chs_fail "$*"
+}
