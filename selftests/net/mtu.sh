@@ -40,7 +40,7 @@ services()
 	done
 	for f in 4 6; do
 		echo "service add u-route$f$f udp $(chs_ep "$(chs_vip "$f")" $((7000 + f * 11))) mode route affinity transition"
-		echo "service add iperf$f tcp $(chs_ep "$(chs_vip "$f")" $IPERF) mode gue"
+		echo "service add iperf$f tcp $(chs_ep "$(chs_vip "$f")" "$IPERF") mode gue"
 		echo "backend add iperf$f $(chs_be "$f" 1)"
 	done
 	echo "backend add u-route44 10.0.3.1"
@@ -85,7 +85,7 @@ links()
 	chs_ip lb link set l1 mtu 1400
 	chs_ip r link set r0 mtu 1400
 	for mode in route ipip gue; do
-		told $mode 1400
+		told "$mode" 1400
 	done
 	chs_ip lb link set l1 mtu 1500
 	chs_ip r link set r0 mtu 1500
@@ -236,7 +236,7 @@ fits()
 		chs_fail "tcpdump does not start"
 	before=$(errors)
 	for mode in ipip gue; do
-		transfer $mode 150000
+		transfer "$mode" 150000
 	done
 	chs_expect "errors" $(($(errors) - before)) 0
 	chs_expect "checksum errors" "$(bad)" 0
@@ -276,8 +276,8 @@ iperf()
 	local f=$1 streams
 
 	for streams in 1 4; do
-		chs_cmd_ok chs_in cl iperf3 -J -c "$(chs_vip "$f")" -p $IPERF \
-			-n 8M -P $streams --connect-timeout 10000
+		chs_cmd_ok chs_in cl iperf3 -J -c "$(chs_vip "$f")" -p "$IPERF" \
+			-n 8M -P "$streams" --connect-timeout 10000
 		(($(jq '.end.sum_received.bytes' <<< "$CHS_OUT") >= 8000000)) ||
 			chs_fail "not all of it arrives"
 	done
@@ -287,17 +287,17 @@ iperf_gue()
 {
 	local f before
 
-	chs_bg chs_in b1 iperf3 -s -p $IPERF
-	chs_wait_listen b1 tcp $IPERF || chs_fail "no iperf3"
+	chs_bg chs_in b1 iperf3 -s -p "$IPERF"
+	chs_wait_listen b1 tcp "$IPERF" || chs_fail "no iperf3"
 	forget
 	offload off on || chs_fail "the offload cannot be set"
 	for f in 4 6; do
 		before=$(errors)
 		route_mtu mtu lock 1400
-		iperf $f
+		iperf "$f"
 		chs_expect "IPv$f: errors while segments fit" $(($(errors) - before)) 0
 		route_mtu
-		iperf $f
+		iperf "$f"
 		# Two connections at first, then five.
 		chs_expect_range "IPv$f: errors while they do not" \
 			$(($(errors) - before)) 1 20
@@ -321,7 +321,7 @@ local_sender()
 			f=${pair%?}
 			src=10.0.3.2
 			[[ $f == 6 ]] && src=2001:db8:3::2
-			chs_conns l open tcp "$(chs_vip "$f")" $((BASE[$mode] + pair)) 2 src=$src
+			chs_conns l open tcp "$(chs_vip "$f")" $((BASE[$mode] + pair)) 2 src="$src"
 			chs_answers "$mode$pair" answered=2
 			chs_conns l exchange timeout=60000 size=60000
 			chs_answers "$mode$pair" answered=2 broken=0
