@@ -10,6 +10,8 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../module.sh
 . "$here/../module.sh"
+# shellcheck source=failover.sh
+. "$here/failover.sh"
 
 # This script itself is the balancer: commands need not be sent there.
 if [[ ${1:-} != balancer ]]; then
@@ -519,6 +521,9 @@ promise "$whole of them never broke, $once broke once: the $hung that be3 had wh
 	"once == hung" "whole == DOWNLOADS - hung"
 say ''
 run chctl stats web
+
+title "One director takes over from another"
+failover
 
 say ''
 if ((broken)); then

@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# SYNs from made-up sources (C-026). While the ring is settled they cost nothing
+# that lasts; inside a window there is room for so many flows, and those that are
+# established are the last to lose it.
+#
+#   cl ─── sw (bridge) ─┬─ lb
+#                       └─ b1, b2, b3
+#
+# Services of TCP: route4 and route6 on port 80, ipip4 on 81, gue6 on 82. Backends
+# count and drop what comes from made-up sources.
+
+# shellcheck disable=SC2317,SC2119 # cases are called by name
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../traffic.sh
+. "$CHS_LIB/traffic.sh"
+# shellcheck source=direct.sh
+. "$CHS_LIB/net/direct.sh"
+
+SERVICES=(route4 route6 ipip4 gue6)
+declare -A PORT=([route4]=80 [route6]=80 [ipip4]=81 [gue6]=82)
+
+topology()
+{
+	local name f i
+
+	chs_topo_t2 3 || return
+	for name in "${SERVICES[@]}"; do
+		f=${name: -1}
+		echo "service add $name tcp $(chs_ep "$(chs_vip "$f")" "${PORT[$name]}") mode ${name%?}"
+		echo "backend add $name $(chs_be "$f" 1) $(chs_be "$f" 2)"
+	done | chs_batch || return
+	for i in 1 2 3; do
+		chs_in "b$i" nft -f - <<- EOF || return
+			add table inet t
+			add chain inet t in { type filter hook prerouting priority raw; }
+			add rule inet t in ip saddr 198.18.0.0/15 counter drop
+			add rule inet t in ip6 saddr 2001:db8:bad::/48 counter drop
+		EOF
+	done
+	# What the client sends in one go waits here.
+	sysctl -qw net.core.netdev_max_backlog=100000
+	chs_serve tcp:80,tcp:81,tcp:82 b1 b2 b3 || return
+	chs_conns_start old cl
+	chs_conns_start new cl
+}
+
+# dropped: made-up packets that have got to the backends
+dropped()
+{
+	local i
+
+	for i in 1 2 3; do
+		chs_in "b$i" nft -j list chain inet t in
+	done | jq -s '[.. | .counter? | objects | .packets] | add'
+}
+
+got()
+{
+	(($(dropped) >= $1))
+}
+
+# flood COUNT SERVICE...: so many SYNs to each
+flood()
+{
+	local count=$1 name before
+
+	shift
+	before=$(dropped)
+	for name in "$@"; do
+		chs_frames flood.py syn "${name: -1}" "${PORT[$name]}" "$count" 0
+	done
+	# Somebody may have been in a hurry.
+	chs_busywait 60000 got $((before + $# * count * 95 / 100)) ||
+		chs_fail "backends got $(($(dropped) - before)) of $(($# * count))"
+}
+
+# hold COUNT: connections of every service that are to last
+hold()
+{
+	local name
+
+	for name in "${SERVICES[@]}"; do
+		chs_conns old open tcp "$(chs_vip "${name: -1}")" "${PORT[$name]}" "$1"
+		chs_answers "$name" answered="$1"
+	done
+}
+
+# real COUNT: that many more of every service can be had
+real()
+{
+	local name
+
+	for name in "${SERVICES[@]}"; do
+		chs_conns new open tcp "$(chs_vip "${name: -1}")" "${PORT[$name]}" "$1"
+		chs_answers "$name" answered="$1" broken=0
+		chs_conns new exchange
+		chs_answers "$name" answered="$1" broken=0 moved=0
+		chs_conns new reset
+	done
+}
+
+# Memory that only the kernel gives back, in KiB.
+kernel_memory()
+{
+	awk '/^(SUnreclaim|VmallocUsed|Percpu):/ { n += $2 } END { print n }' /proc/meminfo
+}
+
+is_back()
+{
+	(($(kernel_memory) < $1 + $2))
+}
+
+settled()
+{
+	local before name
+
+	hold 25
+	chs_expect "remembered before" "$(chs_tracked lb)" 0
+	# A round first, for what the machine itself takes once.
+	flood 1024 "${SERVICES[@]}"
+	before=$(kernel_memory)
+	flood 25600 "${SERVICES[@]}"
+	chs_expect "remembered after" "$(chs_tracked lb)" 0
+	# 102,400 entries of a cache line each would be 6,400 KiB.
+	chs_busywait 20000 is_back "$before" 2048 ||
+		chs_fail "$before KiB in use before, $(kernel_memory) after"
+	for name in "${SERVICES[@]}"; do
+		(($(chs_packets lb "$name") >= 25600)) || chs_fail "$name: not steered"
+	done
+	chs_conns old exchange
+	chs_answers established answered=100 moved=0 broken=0
+	real 250
+	chs_expect "remembered at last" "$(chs_tracked lb)" 0
+}
+
+# lost SERVICE: what was not remembered, or forgotten, for lack of room
+lost()
+{
+	chs_on lb -j stats "$1" | jq '[.[0] | .. | objects | to_entries[] |
+		select(.key | test("evict|full|room")) | .value | numbers] | add'
+}
+
+window()
+{
+	local name tracked
+
+	for name in "${SERVICES[@]}"; do
+		echo "service set $name max-flows 1500"
+		echo "backend add $name $(chs_be "${name: -1}" 3)"
+	done | chs_batch || chs_fail "refused"
+	chs_conns old exchange
+	chs_answers established answered=100 moved=0 broken=0
+	tracked=$(chs_tracked lb)
+	((tracked > 0)) || chs_fail "none is remembered"
+	hold 10
+	# A third of these is in arcs that are open.
+	flood 10240 "${SERVICES[@]}"
+	for name in "${SERVICES[@]}"; do
+		chs_expect_range "$name: remembered" "$(chs_tracked lb "$name")" 1000 1500
+		(($(lost "$name") > 0)) || chs_fail "$name: nothing is counted"
+	done
+	chs_conns old exchange
+	chs_answers established answered=140 moved=0 broken=0
+	real 50
+	chs_conns old exchange
+	chs_answers "established still" answered=140 moved=0 broken=0
+}
+
+chs_require_cmd jq nft
+chs_direct_require
+chs_setup
+chs_run "topology" topology
+chs_run "settled: 100,000 SYNs leave nothing behind" settled
+chs_run "inside a window: they have no more room than was given" window
+chs_done
