@@ -15,6 +15,7 @@
 
 #include <linux/random.h>
 #include <linux/rhashtable.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 /* A handshake is given so many seconds before its entry may be evicted. */

@@ -18,6 +18,7 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/rhashtable.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
