@@ -256,7 +256,7 @@ static enum chs_event prepare(struct way *way, struct sk_buff *skb)
 	skb_ext_del(skb, SKB_EXT_BRIDGE_NF);
 #endif
 	skb_dst_drop(skb);
-	dst_hold(way->hop.dst);
+	/* With the reference: from here on it goes with the packet. */
 	skb_dst_set(skb, way->hop.dst);
 	skb->dev = dev;
 	skb->protocol = way->v6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
@@ -397,6 +397,5 @@ unsigned int chs_forward(struct sk_buff *skb, const struct nf_hook_state *state,
 	if (!(READ_ONCE(way.neigh->nud_state) & NUD_VALID))
 		chs_stats_event(way.svc->stats, CHS_EVENT_UNRESOLVED);
 	transmit(&way, skb);
-	dst_release(way.hop.dst);
 	return NF_STOLEN;
 }

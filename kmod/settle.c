@@ -85,7 +85,7 @@ void chs_settle_note(struct chs_net *cn, const struct chs_service *old,
 	u32 now = ktime_get_seconds();
 	s64 next;
 
-	if (new->affinity == CHS_AFFINITY_RING)
+	if (!chs_service_is_direct(new) || new->affinity == CHS_AFFINITY_RING)
 		return;
 
 	rcu_read_lock();

@@ -196,11 +196,9 @@ static void done(struct buf *b)
 }
 
 /* Parse a copy in memory of its own, so that a byte too far is noticed. */
-static struct chs_packet parse(const struct buf *b, u32 len)
+static void copy_out(const struct buf *b, u32 len, struct sk_buff *skb)
 {
 	const u32 head = rnd_below(2) * 16;
-	struct chs_packet pkt;
-	struct sk_buff skb;
 	u8 *copy;
 
 	copy = malloc(head + len);
@@ -208,13 +206,34 @@ static struct chs_packet parse(const struct buf *b, u32 len)
 		memset(copy, 0x45, head);
 	if (len)
 		memcpy(copy + head, b->data, len);
-	skb.data = copy;
-	skb.len = head + len;
-	skb.head = head;
+	skb->data = copy;
+	skb->len = head + len;
+	skb->head = head;
+}
+
+static struct chs_packet parse(const struct buf *b, u32 len)
+{
+	struct chs_packet pkt;
+	struct sk_buff skb;
+
+	copy_out(b, len, &skb);
 	memset(&pkt, 0xff, sizeof(pkt));
 	chs_packet_parse(&skb, b->v6, &pkt);
-	free(copy);
+	free((void *)skb.data);
 	return pkt;
+}
+
+/* The same of a packet of which the rest may be cut off; @pkt: its tuple. */
+static bool parse_quote(const struct buf *b, u32 len, struct chs_packet *pkt)
+{
+	struct sk_buff skb;
+	bool flow;
+
+	copy_out(b, len, &skb);
+	memset(pkt, 0xff, sizeof(*pkt));
+	flow = chs_packet_parse_quote(&skb, b->v6, &pkt->tuple);
+	free((void *)skb.data);
+	return flow;
 }
 
 /* The tuple of the client's packets. */
@@ -398,6 +417,7 @@ static void check_flags(u8 proto, u8 value, bool syn, bool fin, bool rst)
 		CHECK_EQ(pkt.syn, syn);
 		CHECK_EQ(pkt.fin, fin);
 		CHECK_EQ(pkt.rst, rst);
+		CHECK_EQ(pkt.echo, proto == SCTP && value == 10);
 	}
 }
 
@@ -617,6 +637,37 @@ void test_packet_icmp(void)
 	CHECK(!pkt.fragment);
 }
 
+/* Of a packet that is cut off, its ports are enough. */
+void test_packet_quote(void)
+{
+	struct chs_packet pkt;
+	u32 i, six, len, ports;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(protos); i++) {
+		struct buf b = { .len = 0 };
+
+		six = i & 1;
+		ip(&b, six, protos[i / 2]);
+		transport(&b, protos[i / 2]);
+		done(&b);
+		ports = (six ? 40 : 20) + 4;
+		for (len = 0; len <= b.len; len++) {
+			CHECK_EQ(parse_quote(&b, len, &pkt), len >= ports);
+			if (len >= ports)
+				check_tuple(&pkt, six, protos[i / 2]);
+		}
+	}
+
+	for (six = 0; six < 2; six++) {
+		struct buf b = { .len = 0 };
+
+		ip(&b, six, 47);
+		put_zero(&b, 20);
+		done(&b);
+		CHECK(!parse_quote(&b, b.len, &pkt));
+	}
+}
+
 #define CHECK_DAMAGE(six, proto, at, value)				\
 	do {								\
 		struct buf b_ = { .len = 0 };				\
@@ -799,6 +850,10 @@ void test_packet_mutated(void)
 			for (k = 1; k < b.len; k++)
 				b.data[k] = rnd();
 		}
+		if (parse_quote(&b, len, &pkt))
+			CHECK(pkt.tuple.proto == TCP ||
+			      pkt.tuple.proto == UDP ||
+			      pkt.tuple.proto == SCTP);
 		pkt = parse(&b, len);
 		check_sound(&b, len, &pkt);
 		if (pkt.kind <= CHS_PACKET_ICMP_ERROR)
