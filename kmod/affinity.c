@@ -168,7 +168,8 @@ void chs_affinity_choose(enum chsteer_affinity affinity,
 			pin = &reverted;
 			in_sequence = false;
 		} else {
-			forget = dead = true;
+			forget = true;
+			dead = true;
 			pin = NULL;
 		}
 	}

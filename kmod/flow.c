@@ -279,14 +279,14 @@ static bool make_room(const struct chs_service *svc, u32 now)
 {
 	enum chs_event least = CHS_EVENT_NR, this;
 	struct chs_flow *flow, *victim = NULL;
-	u32 at, i, idle, longest = 0, seen = 0;
+	u32 at, i, n, idle, longest = 0, seen = 0;
 	const struct bucket_table *table;
 	struct rhash_head *pos;
 
 	table = rht_dereference_rcu(svc->flows->table.tbl, &svc->flows->table);
 	at = get_random_u32();
-	for (i = 0; i < min_t(u32, table->size, SAMPLE_BUCKETS) &&
-		    seen < SAMPLE_FLOWS; i++, at++) {
+	n = min_t(u32, table->size, SAMPLE_BUCKETS);
+	for (i = 0; i < n && seen < SAMPLE_FLOWS; i++, at++) {
 		rht_for_each_entry_rcu(flow, pos, table,
 				       at & (table->size - 1), node) {
 			seen++;

@@ -157,13 +157,13 @@ static void walk(const struct chs_service *svc, u32 now, unsigned long *alive)
 	rhashtable_walk_enter(&svc->flows->table, &iter);
 	rhashtable_walk_start(&iter);
 	while ((flow = rhashtable_walk_next(&iter))) {
-		if (IS_ERR(flow)) {
-			/* The table is being resized, and begun again. */
-		} else if (is_idle(svc, flow, now)) {
+		/* The table is being resized, and begun again. */
+		if (IS_ERR(flow))
+			continue;
+		if (is_idle(svc, flow, now))
 			chs_flow_forget(svc->flows, flow);
-		} else if (alive) {
+		else if (alive)
 			__set_bit(flow->arc, alive);
-		}
 		if (need_resched()) {
 			rhashtable_walk_stop(&iter);
 			cond_resched();

@@ -264,16 +264,14 @@ static const struct chs_service *quoted_service(struct sk_buff *skb,
 						const struct quote *quote,
 						s32 vrf)
 {
+	u8 mode = quote->outer == IPPROTO_UDP ? CHS_MODE_GUE : CHS_MODE_IPIP;
 	const struct chs_service *svc;
 	struct chs_tuple tuple;
 
 	if (!chs_packet_parse_quote(skb, quote->v6, &tuple))
 		return NULL;
 	svc = chs_steer_service(table, &tuple, vrf);
-	if (!svc || !chs_mode_is_tunnel(svc->mode) ||
-	    (quote->outer == IPPROTO_UDP) != (svc->mode == CHS_MODE_GUE))
-		return NULL;
-	return svc;
+	return svc && svc->mode == mode ? svc : NULL;
 }
 
 static bool has_df(const struct sk_buff *skb, bool v6)

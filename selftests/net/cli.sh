@@ -141,7 +141,7 @@ endpoints()
 	fails EINVAL "v4-mapped" service add e tcp "[::ffff:192.0.2.1]:80"
 	fails EINVAL "link-local" service add e tcp "[fe80::1]:80"
 	fails EINVAL "multicast" service add e tcp 224.1.2.3:80
-	fails EOPNOTSUPP "mode route" service add e sctp 203.0.113.9:80 mode route
+	fails EINVAL "masquerade is not for mode route" service add e sctp 203.0.113.9:80 mode route masquerade on
 	fails EINVAL "points 0 is not between 1 and 4096" service add e tcp 203.0.113.9:80 points 0
 	fails EINVAL "slots 1000 is not a power of two" service add e tcp 203.0.113.9:80 slots 1000
 	usage "icmp" service add e icmp 203.0.113.9:80

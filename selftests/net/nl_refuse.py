@@ -19,8 +19,11 @@ from genl import arc, backend, flags, flow, service, txn  # noqa: E402
 NEW, SET, DEL = "service-new", "service-set", "service-del"
 B_NEW, B_SET, B_DEL = "backend-new", "backend-set", "backend-del"
 EP = ("203.0.113.80", 443)
+NAT, ROUTE, IPIP, GUE = (genl.C["MODE_" + mode]
+                         for mode in ("NAT", "ROUTE", "IPIP", "GUE"))
 WEB, NAME = service("web"), "service.name"
 B_ADDRESS = "backend.address"
+FLOW = flow(proto=6, saddr="192.0.2.9", sport=1, daddr="203.0.113.3", dport=80)
 
 
 def setup(nl):
@@ -33,6 +36,12 @@ def setup(nl):
                           slots=256)),
             (NEW, service("six", "udp", ("2001:db8:f::1", 53), slots=256,
                           seed=bytes(range(16)))),
+            (NEW, service("dsr", ep=("203.0.113.3", 80), slots=256, mode=ROUTE,
+                          window=100, timeout=200)),
+            (NEW, service("gue", ep=("203.0.113.3", None), any_port=True,
+                          slots=256, mode=GUE, source="192.0.2.1")),
+            (B_NEW, service("dsr"), backend("198.51.100.11")),
+            (B_NEW, service("gue"), backend("198.51.100.11")),
             (B_NEW, WEB, backend("198.51.100.11"),
              backend("198.51.100.12", 8080, weight=0),
              backend("198.51.100.13", state=1, deadline=600000)),
@@ -68,7 +77,7 @@ NOT_NAT = [
     ("window", dict(window=900), "conntrack is the flow table"),
     ("max-flows", dict(max_flows=1), "conntrack is the flow table"),
     ("timeout", dict(timeout=900), "conntrack is the flow table"),
-    ("gue-port", dict(gue_port=6080), "nothing is encapsulated"),
+    ("gue-port", dict(gue_port=6080), "it has no outer UDP header"),
     ("source", dict(source="192.0.2.1"), "nothing is encapsulated"),
     ("vrf", dict(vrf="red"), "it is for packets outside any VRF"),
 ]
@@ -156,18 +165,12 @@ def services():
 
 
 def options():
-    for mode in ("route", "ipip", "gue"):
-        yield option("mode", "mode %s is not built into this module" % mode,
-                     "EOPNOTSUPP", mode=genl.C["MODE_" + mode.upper()])
     yield option("mode", "mode 4 is not between 0 and 3", mode=4)
-    yield (NEW, service("new", "sctp", EP, mode=1), "EOPNOTSUPP",
-           "service.mode", "mode route is not built into this module")
+    text = "option %s is not for mode %s of service '%s': %s"
     for attr, values, why in NOT_NAT:
-        yield option(attr, "option %s is not for mode nat: %s" % (attr, why),
-                     **values)
+        yield option(attr, text % (attr, "nat", "new", why), **values)
         yield (SET, service("web", **values), "EINVAL", "service." + attr,
-               "option %s is not for mode nat of service 'web': %s"
-               % (attr, why))
+               text % (attr, "nat", "web", why))
     for name, least, most, values in (
             ("hash", 0, 1, (2, 255)), ("points", 1, 4096, (0, 4097, 2**32 - 1)),
             ("unit", 1, 10000, (0, 10001, 2**32 - 1)),
@@ -201,6 +204,70 @@ def options():
         yield fixed(attr, what, **values)
     # One that may be set is not set either when another may not.
     yield fixed("points", "points", on_empty=1, points=3)
+
+
+def direct():
+    """Of the modes that nat is not."""
+    text = "option %s is not for mode %s of service '%s': %s"
+    for attr, name, mode, values, why in (
+            ("gue-port", "route", ROUTE, dict(gue_port=1), "it has no outer UDP header"),
+            ("gue-port", "ipip", IPIP, dict(gue_port=1), "it has no outer UDP header"),
+            ("source", "route", ROUTE, dict(source="192.0.2.1"),
+             "nothing is encapsulated"),
+            ("masquerade", "route", ROUTE, dict(masquerade=1), "nothing is translated"),
+            ("masquerade", "gue", GUE, dict(masquerade=1), "nothing is translated")):
+        yield option(attr, text % (attr, name, "new", why), mode=mode, **values)
+    for attr, most, values in (
+            ("affinity", (0, 2), (3, 255)), ("window", (1, 86400), (0, 86401)),
+            ("max-flows", (0, 1 << 24), ((1 << 24) + 1,)),
+            ("timeout", (0, 86400), (86401, 2**32 - 1))):
+        for value in values:
+            sentence = "%s %u is not between %u and %u" % (attr, value, *most)
+            more = {attr.replace("-", "_"): value}
+            yield option(attr, sentence, mode=ROUTE, **more)
+            yield (SET, service("dsr", **more), "EINVAL", "service." + attr,
+                   sentence)
+    yield option("timeout", "timeout 99 of service 'new' is below its window 100",
+                 mode=ROUTE, window=100, timeout=99)
+    yield (SET, service("dsr", timeout=99), "EINVAL", "service.timeout",
+           "timeout 99 of service 'dsr' is below its window 100")
+    yield (SET, service("dsr", window=201), "EINVAL", "service.window",
+           "timeout 200 of service 'dsr' is below its window 201")
+    yield option("gue-port", "gue-port 0 is none", mode=GUE, gue_port=0)
+    yield option("vrf", "vrf 'red' of service 'new' is no VRF device",
+                 "ENODEV", mode=ROUTE, vrf="red")
+    yield option("vrf", "vrf 'lo' of service 'new' is no VRF device",
+                 "ENODEV", mode=ROUTE, vrf="lo")
+    yield option("vrf", "vrf is empty", mode=ROUTE, vrf="")
+    for addr, why in (("127.0.0.1", "a loopback"), ("224.0.0.1", "a multicast")):
+        yield option("source", "source %s is %s address" % (addr, why),
+                     mode=IPIP, source=addr)
+    yield (SET, service("gue", source="2001:db8::1"), "EINVAL",
+           "service.source",
+           "source of service 'gue' is IPv6 and its backend 198.51.100.11 is not")
+    for attr, values in (("mode", dict(mode=NAT)), ("gue-port", dict(gue_port=1)),
+                         ("vrf", dict(vrf="red"))):
+        yield (SET, service("gue", **values), "EINVAL", "service." + attr,
+               "%s of service 'gue' cannot be set: delete it and add it anew" % attr)
+
+    # No mode but nat can change a port.
+    for name, port in (("dsr", 8080), ("gue", 80)):
+        yield (B_NEW, service(name) + backend("198.51.100.12", port), "EINVAL",
+               "backend.port",
+               "backend port %u of service '%s': only mode nat can change ports"
+               % (port, name))
+    yield (B_NEW, service("dsr") + backend("2001:db8:b::11"), "EINVAL", B_ADDRESS,
+           "backend address 2001:db8:b::11 is not IPv4 like service 'dsr', "
+           "which mode route needs")
+    yield (B_NEW, service("gue") + backend("2001:db8:b::11"), "EINVAL", B_ADDRESS,
+           "backend address 2001:db8:b::11 is not IPv4 like the source of "
+           "service 'gue'")
+    yield ("flow-get", service("dsr") + FLOW,
+           "ENOENT", "flow",
+           "service 'dsr' remembers no flow from 192.0.2.9:1")
+    yield "flow-get", service("nope"), "ENOENT", NAME, "no service 'nope'"
+    yield "flow-flush", service("nope"), "ENOENT", NAME, "no service 'nope'"
+    yield "flow-flush", service(), "EINVAL", "service", "service name is missing"
 
 
 def addresses():
@@ -386,6 +453,9 @@ def dumps():
     yield "backend-get", service(), "EINVAL", "service", \
         "service name is missing"
     yield "backend-get", service("nope"), "ENOENT", NAME, "no service 'nope'"
+    yield ("flow-get", service("dsr") + FLOW,
+           "EINVAL", "flow", "a dump of flows takes no flow")
+    yield "flow-get", service("nope"), "ENOENT", NAME, "no service 'nope'"
 
 
 def main():

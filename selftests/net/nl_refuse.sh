@@ -32,6 +32,7 @@ chs_run "services to run into" chs_cmd_ok "$refuse" setup
 chs_run "names of services" refusals names
 chs_run "services that exist, keys, protocols, ports" refusals services
 chs_run "options of services" refusals options
+chs_run "options and backends of the direct modes" refusals direct
 chs_run "addresses that nobody may have" refusals addresses
 chs_run "backends" refusals backends
 chs_run "more points than a ring may have" refusals limits
