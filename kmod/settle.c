@@ -127,43 +127,81 @@ static void close_arcs(const struct chs_service *svc, u32 now)
 	}
 }
 
-/* Whether a flow need not be remembered any more. */
-static bool is_idle(const struct chs_service *svc, const struct chs_flow *flow,
-		    u32 now)
+/**
+ * struct walk - a walk over the flows of a service
+ * @svc: service
+ * @now: seconds
+ * @alive: a bit an arc, set where a flow stays; or NULL
+ * @until: when the last flow in a closing arc will have been idle for too long
+ * @held: a flow in a closing arc is on a backend that drains
+ */
+struct walk {
+	struct chs_service *svc;
+	u32 now;
+	unsigned long *alive;
+	u32 until;
+	bool held;
+};
+
+static bool drains(const struct chs_service *svc, u16 at)
 {
-	struct chs_pin pin;
-	struct chs_arc arc;
-
-	chs_flow_pin(svc, flow, now, &pin);
-	if (pin.expired || (pin.backend == CHS_RING_NONE &&
-			    pin.previous == CHS_RING_NONE))
-		return true;
-	if (svc->affinity == CHS_AFFINITY_FLOW || pin.unconfirmed)
-		return false;
-
-	chs_transition_arc(svc, flow->arc, now, &arc);
-	return arc.state != CHS_ARC_OPEN && pin.backend == arc.owner;
+	return at != CHS_RING_NONE && chs_backend_health(&svc->backends[at]) ==
+					      CHS_HEALTH_DRAINING;
 }
 
-/* @alive: a bit an arc, set where a flow stays; or NULL. */
-static void walk(const struct chs_service *svc, u32 now, unsigned long *alive)
+static void note_stay(struct walk *walk, const struct chs_flow *flow,
+		      const struct chs_pin *pin)
 {
+	const struct chs_service *svc = walk->svc;
+	u32 until = walk->now + svc->timeout - chs_flow_idle(flow, walk->now);
+
+	__set_bit(flow->arc, walk->alive);
+	if (drains(svc, pin->backend) || drains(svc, pin->previous))
+		walk->held = true;
+	else if ((s32)(until - walk->until) > 0)
+		walk->until = until;
+}
+
+/* Forget a flow that need not be remembered any more. */
+static void see_flow(struct walk *walk, struct chs_flow *flow)
+{
+	const struct chs_service *svc = walk->svc;
+	struct chs_pin pin;
+	struct chs_arc arc;
+	bool all = svc->affinity == CHS_AFFINITY_FLOW;
+	bool idle;
+
+	chs_flow_pin(svc, flow, walk->now, &pin);
+	chs_transition_arc(svc, flow->arc, walk->now, &arc);
+	idle = pin.expired || (pin.backend == CHS_RING_NONE &&
+			       pin.previous == CHS_RING_NONE);
+	/* Or that would be where it is without that. */
+	if (!all && !pin.unconfirmed && arc.state != CHS_ARC_OPEN &&
+	    pin.backend == arc.owner)
+		idle = true;
+
+	if (idle)
+		chs_flow_forget(svc->flows, flow);
+	else if (!all && walk->alive && arc.state == CHS_ARC_CLOSING)
+		note_stay(walk, flow, &pin);
+}
+
+static void walk_flows(struct walk *walk)
+{
+	struct chs_flows *flows = walk->svc->flows;
 	struct rhashtable_iter iter;
 	struct chs_flow *flow;
 
-	if (!chs_flows_count(svc->flows))
+	if (!chs_flows_count(flows))
 		return;
 
-	rhashtable_walk_enter(&svc->flows->table, &iter);
+	rhashtable_walk_enter(&flows->table, &iter);
 	rhashtable_walk_start(&iter);
 	while ((flow = rhashtable_walk_next(&iter))) {
 		/* The table is being resized, and begun again. */
 		if (IS_ERR(flow))
 			continue;
-		if (is_idle(svc, flow, now))
-			chs_flow_forget(svc->flows, flow);
-		else if (alive)
-			__set_bit(flow->arc, alive);
+		see_flow(walk, flow);
 		if (need_resched()) {
 			rhashtable_walk_stop(&iter);
 			cond_resched();
@@ -174,19 +212,21 @@ static void walk(const struct chs_service *svc, u32 now, unsigned long *alive)
 	rhashtable_walk_exit(&iter);
 }
 
-static void settle_arcs(struct chs_service *svc, const unsigned long *alive)
+static void settle_arcs(const struct walk *walk)
 {
+	struct chs_service *svc = walk->svc;
 	struct chs_transition *transition = transition_of(svc);
-	bool flow = svc->affinity == CHS_AFFINITY_FLOW;
 	u32 at;
 
 	for (at = 0; at < svc->conf.slots; at++) {
 		if (transition->former[at] != CHS_ARC_CODE_CLOSING ||
-		    (!flow && test_bit(at, alive)))
+		    test_bit(at, walk->alive))
 			continue;
 		WRITE_ONCE(transition->former[at], CHS_ARC_CODE_SETTLED);
 		WRITE_ONCE(transition->n_closing, transition->n_closing - 1);
 	}
+	WRITE_ONCE(transition->until, walk->until);
+	WRITE_ONCE(transition->held, walk->held);
 
 	if (!transition->n_open && !transition->n_closing) {
 		RCU_INIT_POINTER(svc->transition, NULL);
@@ -198,17 +238,17 @@ static void settle_arcs(struct chs_service *svc, const unsigned long *alive)
 static void settle(struct chs_service *svc, u32 now)
 {
 	struct chs_transition *transition = transition_of(svc);
-	unsigned long *alive = NULL;
+	struct walk walk = { .svc = svc, .now = now, .until = now };
 
 	if (transition && transition->n_closing)
-		alive = kvcalloc(BITS_TO_LONGS(svc->conf.slots), sizeof(long),
-				 GFP_KERNEL_ACCOUNT);
+		walk.alive = kvcalloc(BITS_TO_LONGS(svc->conf.slots),
+				      sizeof(long), GFP_KERNEL_ACCOUNT);
 
-	walk(svc, now, alive);
+	walk_flows(&walk);
 	/* Without memory arcs are settled another time. */
-	if (alive)
-		settle_arcs(svc, alive);
-	kvfree(alive);
+	if (walk.alive)
+		settle_arcs(&walk);
+	kvfree(walk.alive);
 }
 
 static bool has_any(const struct chs_service *svc)
@@ -254,8 +294,9 @@ void chs_settle_work(struct work_struct *work)
  * @now: seconds
  *
  * Context: under RCU.
- * Return: seconds until the last window has passed, 0 if none is open, or -1
- * while a former owner drains.
+ * Return: seconds until the last window has passed and the last flow that keeps
+ * an arc has been idle for too long, 0 if all are settled, or -1 while either
+ * drains.
  */
 s64 chs_settle_left(const struct chs_service *svc, u32 now)
 {
@@ -264,8 +305,15 @@ s64 chs_settle_left(const struct chs_service *svc, u32 now)
 	s64 last = 0, left;
 	u32 at;
 
-	if (!transition || !READ_ONCE(transition->n_open))
+	if (!transition)
 		return 0;
+	if (READ_ONCE(transition->n_closing)) {
+		if (READ_ONCE(transition->held))
+			return -1;
+		last = max_t(s32, READ_ONCE(transition->until) - now, 0);
+	}
+	if (!READ_ONCE(transition->n_open))
+		return last;
 
 	for (at = 0; at < svc->conf.slots; at++) {
 		if (READ_ONCE(transition->former[at]) >= CHS_ARC_CODE_CLOSING)

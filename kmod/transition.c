@@ -152,6 +152,8 @@ int chs_transition_build(struct chs_service *svc,
 
 	shift_all(&shift, transition);
 	kvfree(shift.map);
+	transition->until = shift.before ? shift.before->until : now;
+	transition->held = shift.before && shift.before->held;
 	if (!transition->n_open && !transition->n_closing) {
 		kvfree(transition);
 		return 0;

@@ -25,6 +25,9 @@ struct chs_service;
  * struct chs_transition - arcs that are not settled
  * @n_open: number of open arcs
  * @n_closing: number of closing ones
+ * @held: a flow in a closing arc is on a backend that drains
+ * @until: when the last of the others in closing arcs will have been idle for
+ *	too long if nothing more is heard of it, seconds
  * @rcu: frees it
  * @since: of an open arc: when it was opened, seconds
  * @former: former owner of each arc, or CHS_ARC_CODE_*
@@ -32,6 +35,8 @@ struct chs_service;
 struct chs_transition {
 	u32 n_open;
 	u32 n_closing;
+	bool held;
+	u32 until;
 	struct rcu_head rcu;
 	u32 *since;
 	u16 former[];
