@@ -173,6 +173,7 @@ chs_require_cmd jq nft
 chs_direct_require
 chs_setup
 chs_run "topology" topology
+((CHS_FAILED)) && chs_done
 chs_run "settled: 100,000 SYNs leave nothing behind" settled
 chs_run "inside a window: they have no more room than was given" window
 chs_done

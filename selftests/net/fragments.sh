@@ -84,6 +84,7 @@ chs_require_cmd jq nstat ping
 chs_direct_require
 chs_setup
 chs_run "topology" topology
+((CHS_FAILED)) && chs_done
 for f in 4 6; do
 	for mode in "${MODES[@]}"; do
 		chs_run "IPv$f, $mode: datagrams in pieces" \

@@ -356,6 +356,7 @@ def mac_of(name, dev):
 # Verdict -----------------------------------------------------------------------
 
 failures = 0
+MANY = 6                # failures after which the rest is not worth its time
 
 
 def fail(what):
@@ -365,6 +366,8 @@ def fail(what):
     while caller.f_code.co_name in ("expect", "true"):
         caller = caller.f_back
     print(f"FAIL {os.path.basename(caller.f_code.co_filename)}:{caller.f_lineno}: {what}")
+    if failures == MANY:
+        sys.exit("and so on")
 
 
 def true(what, condition):

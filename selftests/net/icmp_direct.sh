@@ -188,6 +188,7 @@ chs_require_cmd jq nstat ping
 chs_direct_require
 chs_setup
 chs_run "topology" topology
+((CHS_FAILED)) && chs_done
 chs_run "flows by the first director" flows
 for f in 4 6; do
 	chs_run "IPv$f: errors by the other one get to the flow's backend" known $f

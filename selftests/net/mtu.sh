@@ -335,6 +335,7 @@ chs_direct_require
 chs_require_module 8021q
 chs_setup
 chs_run "topology" topology
+((CHS_FAILED)) && chs_done
 chs_run "ipip: what fits is told" told ipip 1500
 chs_run "gue: what fits is told" told gue 1500
 chs_run "a smaller link" links

@@ -639,6 +639,7 @@ chs_setup
 mkfifo "$CHS_TMP/go"
 exec {GO}<> "$CHS_TMP/go"
 chs_run "topology" topology
+((CHS_FAILED)) && chs_done
 both "what is remembered, and told" remembered
 chs_run "flow flush" flush
 both "arcs settle" settles

@@ -365,6 +365,7 @@ chs_require_cmd jq nstat
 chs_direct_require
 chs_setup
 chs_run "topology" topology
+((CHS_FAILED)) && chs_done
 for f in 4 6; do
 	chs_run "IPv$f: flows go where lookup says, untracked" clients $f
 	chs_run "IPv$f: nothing but the TTL is changed" chs_frames route.py untouched $f

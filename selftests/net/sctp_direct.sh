@@ -154,6 +154,7 @@ chs_require_cmd jq
 chs_direct_require
 chs_setup
 chs_run "topology" topology
+((CHS_FAILED)) && chs_done
 for f in 4 6; do
 	chs_run "IPv$f: one port, many addresses" spread $f route
 	for mode in route ipip gue; do

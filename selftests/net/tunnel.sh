@@ -229,6 +229,7 @@ chs_direct_require
 chs_require_module 8021q
 chs_setup
 chs_run "topology" topology
+((CHS_FAILED)) && chs_done
 for mode in ipip gue; do
 	for pair in "${PAIRS[@]}"; do
 		chs_run "$mode, IPv${pair%?} in IPv${pair#?}: headers" chs_frames \

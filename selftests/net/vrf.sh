@@ -233,6 +233,7 @@ chs_direct_require
 chs_require_module vrf
 chs_setup
 chs_run "topology" topology
+((CHS_FAILED)) && chs_done
 chs_run "others are watched" watch_b3
 for f in 4 6; do
 	chs_run "IPv$f: each client has its own backend, each packet is one" each $f
