@@ -259,20 +259,26 @@ void chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow)
 		call_rcu(&flow->rcu, free_rcu);
 }
 
-/* What a flow is worth; of two alike the one that is idle longer goes. */
+/*
+ * What a flow is worth; of two alike the one that is idle longer goes. One that
+ * is established and not silent for long does not give way: what cannot be
+ * remembered goes where it would go anyway, and a flood would take all.
+ */
 static enum chs_event worth(const struct chs_service *svc,
 			    const struct chs_flow *flow, u32 now)
 {
 	struct chs_pin pin;
+	u32 idle;
 
 	chs_flow_pin(svc, flow, now, &pin);
 	if (pin.ended || pin.expired ||
 	    (pin.backend == CHS_RING_NONE && pin.previous == CHS_RING_NONE))
 		return CHS_EVENT_EVICTED_ENDED;
-	if (READ_ONCE(flow->established))
-		return CHS_EVENT_EVICTED_ESTABLISHED;
-	return chs_flow_idle(flow, now) < HANDSHAKE ? CHS_EVENT_NR :
-						      CHS_EVENT_EVICTED_NEW;
+	idle = chs_flow_idle(flow, now);
+	if (!READ_ONCE(flow->established))
+		return idle < HANDSHAKE ? CHS_EVENT_NR : CHS_EVENT_EVICTED_NEW;
+	return idle <= svc->timeout / 2 ? CHS_EVENT_NR :
+					  CHS_EVENT_EVICTED_ESTABLISHED;
 }
 
 static bool make_room(const struct chs_service *svc, u32 now)

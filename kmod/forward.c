@@ -263,22 +263,29 @@ static enum chs_event prepare(struct way *way, struct sk_buff *skb)
 	return KEEP;
 }
 
-static void to_neighbour(struct neighbour *neigh, struct sk_buff *skb)
+static void to_neighbour(const struct way *way, struct sk_buff *skb)
 {
+	struct neighbour *neigh = way->neigh;
 	/* Its header cache is for packets of its own family. */
 	bool other = (neigh->tbl->family == AF_INET6) !=
 		     (skb->protocol == htons(ETH_P_IPV6));
 
+	/*
+	 * A packet that waits for its neighbour is sent, in the end, to the
+	 * one that its route leads to: by its address, which is the service's.
+	 */
+	if (!is_encapsulated(way))
+		skb_dst_drop(skb);
 	neigh_output(neigh, skb, other);
 }
 
 /* Fragments are output one by one, in the same context. */
-static DEFINE_PER_CPU(struct neighbour *, fragment_neigh);
+static DEFINE_PER_CPU(const struct way *, fragment_way);
 
 static int output_fragment(struct net *net, struct sock *sk,
 			   struct sk_buff *skb)
 {
-	to_neighbour(this_cpu_read(fragment_neigh), skb);
+	to_neighbour(this_cpu_read(fragment_way), skb);
 	return 0;
 }
 
@@ -286,7 +293,7 @@ static void output_big(const struct way *way, struct sk_buff *skb)
 {
 	struct net *net = way->state->net;
 
-	this_cpu_write(fragment_neigh, way->neigh);
+	this_cpu_write(fragment_way, way);
 	if (skb->protocol == htons(ETH_P_IPV6))
 		ipv6_stub->ipv6_fragment(net, skb->sk, skb, output_fragment);
 	else
@@ -319,7 +326,7 @@ static void output(const struct way *way, struct sk_buff *skb)
 	if (unlikely(dst->lwtstate || dst_xfrm(dst)))
 		dst_output(way->state->net, skb->sk, skb);
 	else if (likely(way->fits))
-		to_neighbour(way->neigh, skb);
+		to_neighbour(way, skb);
 	else if (skb_is_gso(skb))
 		output_segments(way, skb, output_big);
 	else

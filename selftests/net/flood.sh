@@ -139,8 +139,8 @@ settled()
 # lost SERVICE: what was not remembered, or forgotten, for lack of room
 lost()
 {
-	chs_on lb -j stats "$1" | jq '[.[0] | .. | objects | to_entries[] |
-		select(.key | test("evict|full|room")) | .value | numbers] | add'
+	chs_on lb -j stats "$1" | jq '.[0] | .not_remembered + .evicted.ended +
+		.evicted.new + .evicted.established'
 }
 
 window()

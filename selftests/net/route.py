@@ -139,8 +139,8 @@ def kinds(segment):
         yield made("options", "udp", lambda s: f.destination_options(f.UDP) +
                    udp(src, vip, s, 53, b"z"), kind=f.DSTOPTS)
         yield made("more options", "tcp",
-                   lambda s: f.destination_options(f.DSTOPTS, 24) +
-                   f.destination_options(f.TCP) + tcp(src, vip, s, 80),
+                   lambda s: f.destination_options(f.DSTOPTS) +
+                   f.destination_options(f.TCP, 24) + tcp(src, vip, s, 80),
                    kind=f.HOPOPTS)
 
 
@@ -179,7 +179,7 @@ def martian(family):
     segment = Segment(int(family))
     segment.warm()
     if segment.family == 4:
-        sources = ["127.0.0.1", "0.0.0.0", "0.1.2.3", "224.0.0.9", "255.255.255.255"]
+        sources = ["127.0.0.1", "0.0.0.0", "224.0.0.9", "255.255.255.255"]
     else:
         # What else is wrong IPv6 itself does not let in.
         sources = ["::"]
