@@ -208,9 +208,11 @@ own()
 	chs_frames route.py nowhere "$f" 82
 }
 
+# The one that leaves the service addresses to the first (C-038).
 second_director()
 {
 	chs_direct_ns lb2 || return
+	chs_in lb2 sysctl -qw net.ipv4.conf.all.arp_ignore=1 || return
 	chs_link lb2 l0 sw pl2 || return
 	chs_ip sw link set pl2 master br0 || return
 	chs_direct_director lb2 - - "addr add 192.0.2.2/24 dev l0" \
