@@ -143,7 +143,10 @@ static enum chs_event obstacle_reason(enum chsteer_obstacle obstacle)
 	}
 }
 
-/* Two directors that are each other's backends would play with a packet. */
+/*
+ * Two directors that are each other's backends would play with a packet. What
+ * waits for a neighbour is not known to be one: the other one will know.
+ */
 static bool came_from(const struct way *way, const struct sk_buff *skb)
 {
 	const struct net_device *in = way->state->in;

@@ -86,6 +86,9 @@ int chs_nl_missing(const struct nlattr *nest, const char *what,
 int chs_nl_name(struct chs_request *req, char *name);
 int chs_nl_service(struct chs_request *req, struct chs_service **svc);
 
+/* netlink_service.c */
+const char *chs_nl_mode_name(u8 mode);
+
 /* netlink_lookup.c */
 int chs_nl_flow(struct chs_request *req, struct chs_tuple *tuple, s32 *vrf);
 

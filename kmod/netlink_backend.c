@@ -177,8 +177,7 @@ static int check_family(struct chs_request *req, const struct chs_service *svc,
 				    "backend address %s is not IPv%c like service '%s', which mode %s needs",
 				    chs_addr_str(buf, &end->addr),
 				    chs_service_is_v6(svc) ? '6' : '4',
-				    svc->name,
-				    svc->mode == CHS_MODE_NAT ? "nat" : "route");
+				    svc->name, chs_nl_mode_name(svc->mode));
 	}
 
 	if (!chs_service_has_source(svc) || v4 == chs_addr_is_v4(&svc->source))
@@ -198,8 +197,9 @@ static int check_port(struct chs_request *req, const struct chs_service *svc,
 	    id->port == chs_service_default_port(svc))
 		return 0;
 	return chs_msg_fail(&req->msg, -EINVAL, end->tb[CHS_A_BACKEND_PORT],
-			    "backend port %u of service '%s': only mode nat can change ports",
-			    ntohs(id->port), svc->name);
+			    "backend port %u of service '%s': mode %s cannot change ports",
+			    ntohs(id->port), svc->name,
+			    chs_nl_mode_name(svc->mode));
 }
 
 /* Routes and addresses may come later: no reason to refuse a backend. */

@@ -22,6 +22,18 @@ static const char *const mode_names[] = {
 	[CHS_MODE_GUE] = "gue",
 };
 
+/**
+ * chs_nl_mode_name() - name of a mode, for sentences
+ * @mode: enum chsteer_mode
+ *
+ * Context: any.
+ * Return: the name.
+ */
+const char *chs_nl_mode_name(u8 mode)
+{
+	return mode_names[mode];
+}
+
 #define MODES_DIRECT	(BIT(CHS_MODE_ROUTE) | MODES_TUNNEL)
 #define MODES_TUNNEL	(BIT(CHS_MODE_IPIP) | BIT(CHS_MODE_GUE))
 

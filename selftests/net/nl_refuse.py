@@ -251,11 +251,11 @@ def direct():
                "%s of service 'gue' cannot be set: delete it and add it anew" % attr)
 
     # No mode but nat can change a port.
-    for name, port in (("dsr", 8080), ("gue", 80)):
+    for name, mode, port in (("dsr", "route", 8080), ("gue", "gue", 80)):
         yield (B_NEW, service(name) + backend("198.51.100.12", port), "EINVAL",
                "backend.port",
-               "backend port %u of service '%s': only mode nat can change ports"
-               % (port, name))
+               "backend port %u of service '%s': mode %s cannot change ports"
+               % (port, name, mode))
     yield (B_NEW, service("dsr") + backend("2001:db8:b::11"), "EINVAL", B_ADDRESS,
            "backend address 2001:db8:b::11 is not IPv4 like service 'dsr', "
            "which mode route needs")

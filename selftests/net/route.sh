@@ -233,6 +233,9 @@ each_other()
 	EOF
 	chs_cmd_ok chs_on lb backend add "loop$f" "${base}2"
 	chs_cmd_ok chs_on lb2 backend add "loop$f" "${base}1"
+	# A neighbour that is not resolved cannot be compared.
+	chs_cmd_ok chs_in lb ping -c 1 -W 10 "${base}2"
+	chs_cmd_ok chs_in lb2 ping -c 1 -W 10 "${base}1"
 	chs_frames route.py between "$f" 83
 	chs_on lb2 flush
 }
