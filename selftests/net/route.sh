@@ -55,11 +55,8 @@ connect()
 	chs_conns "$id" exchange size=1000
 	chs_answers "$proto" answered="$n" moved=0 broken=0 lost=0
 	chs_conns "$id" table "$CHS_TMP/table"
-	while read -r _ src sport _ _ be _; do
-		echo "lookup $proto $(chs_ep "$src" "$sport") $(chs_ep "$(chs_vip "$f")" "$port")"
-		chs_be "$f" "${be#b}" >&3
-	done < "$CHS_TMP/table" > "$CHS_TMP/asked" 3> "$CHS_TMP/reached"
-	chctl -j -n "${CHS_NS[lb]}" -b "$CHS_TMP/asked" | jq -r .address |
+	chs_asked "$CHS_TMP/table" > "$CHS_TMP/asked"
+	chs_on lb -j -b "$CHS_TMP/asked" | jq -r .address |
 		diff - "$CHS_TMP/reached" || chs_fail "lookup disagrees"
 	chs_conns "$id" reset
 }
