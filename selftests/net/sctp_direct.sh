@@ -38,9 +38,12 @@ service()
 	{
 		echo "flush"
 		echo "service add dia sctp $(chs_ep "$(chs_vip "$f")" "$PORT") mode $2 ${*:4}"
+		# All in one change, for a second one would open arcs.
+		printf 'backend add dia'
 		for ((i = 1; i <= $3; i++)); do
-			echo "backend add dia $(chs_be "$f" "$i")"
+			printf ' %s' "$(chs_be "$f" "$i")"
 		done
+		echo
 	} | chs_batch || chs_fail "refused"
 }
 
