@@ -353,3 +353,29 @@ chs_frames()
 	echo "\$ $*"
 	CHS_NETNS=$words "$CHS_LIB/net/$1" "${@:2}" || chs_fail "$*"
 }
+
+# chs_asked TABLE [WORD...]: a "lookup" command for each flow in a table of
+# conns.py; the addresses of the backends that these are at are in
+# $CHS_TMP/reached then. One program, for there are hundreds of flows.
+chs_asked()
+{
+	awk -v words="${*:2}" -v reached="$CHS_TMP/reached" '
+		function endpoint(address, port)
+		{
+			return (address ~ /:/ ? "[" address "]" : address) ":" port
+		}
+		{
+			print "lookup", $1, endpoint($2, $3), endpoint($4, $5), words
+			print ($4 ~ /:/ ? "2001:db8:b::" : "198.51.100.") \
+				(10 + substr($6, 2)) > reached
+		}' "$1"
+}
+
+# chs_said NAME PROTO FAMILY PORT FIRST COUNT: the backend to which a director
+# would send a new flow from each of the client's ports, a line each
+chs_said()
+{
+	seq "$5" $(($5 + $6 - 1)) |
+		sed "s#.*#lookup $2 $(chs_ep "$(chs_cl "$3")" "&") $(chs_ep "$(chs_vip "$3")" "$4")#" |
+		chs_on "$1" -j -b - | jq -r .address
+}

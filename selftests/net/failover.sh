@@ -82,7 +82,7 @@ undisturbed()
 # began, ended WHAT: connections are used all the time in between.
 began()
 {
-	all run gap=20
+	all run gap=200
 }
 
 ended()
@@ -97,7 +97,6 @@ ended()
 		chs_answers "$mode, $1" answered=$((rounds * (N4 + N6))) \
 			moved=0 broken=0
 	done
-	undisturbed "$1"
 }
 
 # by NAME: which director has packets now, and the other has none
@@ -120,14 +119,14 @@ by()
 	done
 }
 
-# fresh I: new connections of every service, some of which b$I gets; "!I": none
+# fresh I: new connections of every service, some of which backend I gets; !I: none
 fresh()
 {
 	local mode f i=${1#!} answer
 
 	for mode in "${MODES[@]}"; do
 		for f in 4 6; do
-			chs_conns new open tcp "$(chs_vip "$f")" "${PORT[$mode]}" 30
+			chs_conns new open tcp "$(chs_vip "$f")" "${PORT[$mode]}" 30 sport=20000
 			answer=$CHS_OUT
 			chs_conns new reset
 			CHS_OUT=$answer
@@ -186,19 +185,14 @@ at_rest()
 	done
 }
 
-# It is written down who has the right to say so: lookup knows where each is.
+# lookup knows where each is, and so does whoever takes over.
 told()
 {
-	local name=$1 mode src sport dst port be want
+	local name=$1 mode
 
 	for mode in "${MODES[@]}"; do
-		chs_conns "$mode" table "$CHS_TMP/table.$mode"
-		while read -r _ src sport dst port be _; do
-			echo "lookup tcp $(chs_ep "$src" "$sport") $(chs_ep "$dst" "$port") established"
-			want=$(chs_b4 "${be#b}")
-			[[ $dst == *:* ]] && want=$(chs_b6 "${be#b}")
-			echo "$want" >&3
-		done < "$CHS_TMP/table.$mode" > "$CHS_TMP/asked" 3> "$CHS_TMP/reached"
+		chs_conns "$mode" table "$CHS_TMP/table"
+		chs_asked "$CHS_TMP/table" established > "$CHS_TMP/asked"
 		chs_on "$name" -j -b "$CHS_TMP/asked" | jq -r .address |
 			diff - "$CHS_TMP/reached" || chs_fail "$name, $mode: lookup disagrees"
 	done
@@ -232,6 +226,7 @@ add()
 	began
 	change backend add SERVICE B5
 	ended add
+	undisturbed add
 	fresh 5
 	(($(chs_tracked lb2) > 0)) || chs_fail "nothing is remembered"
 	told lb2
@@ -242,6 +237,7 @@ weight()
 	began
 	change backend set SERVICE B1 weight 40
 	ended "weight 100 to 40"
+	undisturbed "weight 100 to 40"
 	told lb2
 }
 
@@ -263,6 +259,7 @@ add_and_drain()
 		chs_on "$name" apply - <<< "$text" || chs_fail "$name refuses"
 	done
 	ended "add and drain"
+	undisturbed "add and drain"
 	digest=$(chs_on lb ring digest)
 	chs_expect digests "$(chs_on lb2 ring digest)" "$digest"
 	for name in lb lb2; do

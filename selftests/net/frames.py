@@ -195,8 +195,9 @@ def fragment_header(proto, ident, off, more):
 
 
 def destination_options(proto, size=8):
-    """An extension header of padding, SIZE bytes."""
-    return struct.pack("!BBBB", proto, size // 8 - 1, 1, size - 4) + bytes(size - 4)
+    """An extension header of SIZE bytes, which holds an option that whoever does
+    not know it skips. More than seven bytes of padding would be refused."""
+    return struct.pack("!BBBB", proto, size // 8 - 1, 0x1e, size - 4) + bytes(size - 4)
 
 
 # Taking apart ------------------------------------------------------------------

@@ -92,17 +92,12 @@ over()
 }
 
 # told ID WORD...: what lookup says of each flow of ID, as JSON, a line each, is
-# left in $CHS_TMP/told, beside "address where it is" in $CHS_TMP/reached.
+# left in $CHS_TMP/told, beside the addresses where they are in $CHS_TMP/reached.
 told()
 {
-	local id=$1 proto src sport dst dport be
-
-	chs_conns "$id" table "$CHS_TMP/table"
-	while read -r proto src sport dst dport be _; do
-		echo "lookup $proto $(chs_ep "$src" "$sport") $(chs_ep "$dst" "$dport") ${*:2}"
-		be "${be#b}" >&3
-	done < "$CHS_TMP/table" > "$CHS_TMP/asked" 3> "$CHS_TMP/reached"
-	chctl -j -n "${CHS_NS[lb]}" -b "$CHS_TMP/asked" | jq -c . > "$CHS_TMP/told"
+	chs_conns "$1" table "$CHS_TMP/table"
+	chs_asked "$CHS_TMP/table" "${@:2}" > "$CHS_TMP/asked"
+	chs_on lb -j -b "$CHS_TMP/asked" | jq -c . > "$CHS_TMP/told"
 }
 
 # agree ID WHAT: packets of running flows go where lookup says.
@@ -116,20 +111,15 @@ agree()
 # said FIRST COUNT: for a new flow to web from each port
 said()
 {
-	local i
-
-	for ((i = 0; i < $2; i++)); do
-		echo "lookup tcp $(chs_ep "$(chs_cl "$F")" $(($1 + i))) $(chs_ep "$(vip)" 80)"
-	done | chctl -j -n "${CHS_NS[lb]}" -b - | jq -r .address
+	chs_said lb tcp "$F" 80 "$1" "$2"
 }
 
 # went ID: where the flows of ID are, in the order of their making
 went()
 {
 	chs_conns "$1" table "$CHS_TMP/table" > "$CHS_TMP/null"
-	while read -r _ _ _ _ _ be _; do
-		be "${be#b}"
-	done < "$CHS_TMP/table"
+	chs_asked "$CHS_TMP/table" > "$CHS_TMP/null"
+	cat "$CHS_TMP/reached"
 }
 
 settled()
@@ -155,7 +145,7 @@ remembered()
 	chs_expect "reasons at rest" "$(jq -r .reason "$CHS_TMP/told" | sort -u)" ring
 
 	chs_ctl ring dump web > "$CHS_TMP/arcs"
-	said 30000 60 > "$CHS_TMP/before"
+	said 20000 60 > "$CHS_TMP/before"
 	chs_cmd_ok chs_ctl backend add web "$(be 4)"
 	chs_ctl ring dump web | diff "$CHS_TMP/arcs" - | grep -c '^>' > "$CHS_TMP/moved"
 	read -r moved < "$CHS_TMP/moved"
@@ -192,19 +182,21 @@ remembered()
 	chs_json '.[] | "\(.service) \(.proto) \(.src) \(.sport) \(.dst) \(.dport) \(.address) \(.port)"' |
 		sort > "$CHS_TMP/listed"
 	paste -d ' ' "$CHS_TMP/told" "$CHS_TMP/table" | grep '"reason":"flow"' |
-		sed 's/^{.*} //' | while read -r proto src sport dst dport be _; do
-			echo "web $proto $src $sport $dst $dport $(be "${be#b}") $dport"
-		done | sort | diff "$CHS_TMP/listed" - || chs_fail "flow show is wrong"
+		sed 's/^{.*} //' | awk -v net="$(be 0)" '{
+			address = net
+			sub(/10$/, 10 + substr($6, 2), address)
+			print "web", $1, $2, $3, $4, $5, address, $5
+		}' | sort | diff "$CHS_TMP/listed" - || chs_fail "flow show is wrong"
 	chs_json 'map(select(.idle < 0 or .idle > 600 or .reason == null)) | length' |
 		grep -qx 0 || chs_fail "idle or reason"
 	chs_cmd_ok chs_ctl flow show
 	chs_expect "lines" "$(wc -l <<< "$CHS_OUT")" "$flows"
 
 	# New ones follow the ring, and are remembered where it has moved.
-	said 30000 60 > "$CHS_TMP/said"
+	said 20000 60 > "$CHS_TMP/said"
 	((moved = $(diff "$CHS_TMP/before" "$CHS_TMP/said" | grep -c '^>')))
 	((moved > 0)) || chs_fail "no new flow is in a moved arc"
-	hold new web 60 30000
+	hold new web 60 20000
 	went new | diff "$CHS_TMP/said" - || chs_fail "new flows do not follow the ring"
 	steady new "new ones"
 	agree new "new ones"
@@ -298,8 +290,8 @@ window_over()
 probe()
 {
 	[[ -e $CHS_TMP/probe.$F ]] || {
-		said 50000 100 > "$CHS_TMP/owners"
-		chs_ep "$(chs_cl "$F")" $((50000 - 1 +
+		said 27000 100 > "$CHS_TMP/owners"
+		chs_ep "$(chs_cl "$F")" $((27000 - 1 +
 			$(grep -nxF "$(be 3)" "$CHS_TMP/owners" | head -n 1 | cut -d : -f 1)))
 	} > "$CHS_TMP/probe.$F"
 	cat "$CHS_TMP/probe.$F"
@@ -317,7 +309,7 @@ drain()
 		(($(chs_conns_get b1) > 0)) || chs_fail "none on b1"
 		# shellcheck disable=SC2086 # several words
 		chs_cmd_ok chs_ctl ${how/ B/ $(be 1)}
-		hold new web 40 30000
+		hold new web 40 20000
 		chs_no_answer "$how" b1
 		steady old "$how"
 		chs_expect "$how: settles_in" "$(get web settles_in)" null
@@ -349,7 +341,7 @@ deadline()
 	chs_expect_range "deadline_left" "$(backend_get web 1 deadline_left)" 1 3
 	chs_conns old stop
 	chs_answers "before the deadline" moved=0
-	chs_busywait 30000 deadline_over || chs_fail "no end"
+	chs_busywait 20000 deadline_over || chs_fail "no end"
 	chs_conns old exchange
 	chs_answers "after the deadline" answered=$((40 - mine)) moved=0 \
 		broken="$mine" reset="$mine"
@@ -461,7 +453,7 @@ retransmitted()
 # ended, and whether or not that was remembered; and no SYN is lost (C-022, C-023).
 again()
 {
-	local how first=40000 count=30 i before
+	local how first=23000 count=30 i before
 
 	before=$(retransmitted)
 	for how in server client reset; do
@@ -491,7 +483,7 @@ again()
 # As long as it has not ended, though half closed, it stays where it is.
 half_closed()
 {
-	local port=45000 pid
+	local port=25000 pid
 
 	service web 1
 	chs_cmd_ok chs_ctl backend add web "$(be 2)"
@@ -522,7 +514,7 @@ forged()
 	local flows
 
 	service web 2
-	hold old web 20 47000
+	hold old web 20 26000
 	chs_cmd_ok chs_ctl backend add web "$(be 3)" "$(be 4)"
 	steady old changed
 	told old established
@@ -543,7 +535,7 @@ no_room()
 	hold old web 40
 	chs_cmd_ok chs_ctl backend add web "$(be 3)"
 	steady old "no room"
-	hold new web 40 30000
+	hold new web 40 20000
 	steady new "no room"
 	steady old "no room"
 	agree old "no room"

@@ -183,8 +183,8 @@ def martian(family):
     else:
         # What else is wrong IPv6 itself does not let in.
         sources = ["::"]
-    segment.none([segment.packet(21000 + i, src=src) for i, src in enumerate(sources)],
-                 len(sources), "a martian")
+    for sport, src in enumerate(sources, 21000):
+        segment.none([segment.packet(sport, src=src)], 1, f"from {src}")
 
 
 def ttl(family):

@@ -38,9 +38,12 @@ service()
 	{
 		echo "flush"
 		echo "service add dia sctp $(chs_ep "$(chs_vip "$f")" "$PORT") mode $2 ${*:4}"
+		# All in one change, for a second one would open arcs.
+		printf 'backend add dia'
 		for ((i = 1; i <= $3; i++)); do
-			echo "backend add dia $(chs_be "$f" "$i")"
+			printf ' %s' "$(chs_be "$f" "$i")"
 		done
+		echo
 	} | chs_batch || chs_fail "refused"
 }
 
@@ -61,22 +64,15 @@ hold()
 
 said()
 {
-	local f=$1 i
-
-	for ((i = 0; i < $3; i++)); do
-		echo "lookup sctp $(chs_ep "$(chs_cl "$f")" $(($2 + i))) $(chs_ep "$(chs_vip "$f")" "$PORT")"
-	done | chctl -j -n "${CHS_NS[lb]}" -b - | jq -r .address
+	chs_said lb sctp "$1" "$PORT" "$2" "$3"
 }
 
-# went ID FAMILY
+# went ID: where its associations are
 went()
 {
-	local be
-
 	chs_conns "$1" table "$CHS_TMP/table" > "$CHS_TMP/null"
-	while read -r _ _ _ _ _ be _; do
-		chs_be "$2" "${be#b}"
-	done < "$CHS_TMP/table"
+	chs_asked "$CHS_TMP/table" > "$CHS_TMP/null"
+	cat "$CHS_TMP/reached"
 }
 
 # Running associations stay while others change, new ones follow the ring.
@@ -87,7 +83,7 @@ steady()
 	service "$f" "$2" 3
 	said "$f" 21000 "$count" > "$CHS_TMP/said"
 	hold c "$f" "$count" 21000
-	went c "$f" | diff "$CHS_TMP/said" - || chs_fail "not where lookup said"
+	went c | diff "$CHS_TMP/said" - || chs_fail "not where lookup said"
 	chs_cmd_ok chs_batch <<- EOF
 		backend add dia $(chs_be "$f" 4)
 		backend drain dia $(chs_be "$f" 1)
@@ -97,7 +93,7 @@ steady()
 	(($(chs_tracked lb) > 0)) || chs_fail "none is remembered"
 	said "$f" 22000 "$count" > "$CHS_TMP/said"
 	hold n "$f" "$count" 22000
-	went n "$f" | diff "$CHS_TMP/said" - || chs_fail "new ones do not follow the ring"
+	went n | diff "$CHS_TMP/said" - || chs_fail "new ones do not follow the ring"
 	chs_conns n exchange
 	chs_answers "new ones" answered="$count" moved=0 broken=0
 	chs_conns n reset
@@ -121,7 +117,7 @@ ends()
 		chs_busywait 20000 no_sockets || chs_fail "associations do not end"
 		said "$f" "$sport" "$count" > "$CHS_TMP/said"
 		hold c "$f" "$count" "$sport"
-		went c "$f" | diff "$CHS_TMP/said" - ||
+		went c | diff "$CHS_TMP/said" - ||
 			chs_fail "after $how: new ones do not follow the ring"
 	done
 	chs_conns c "$how"
