@@ -254,9 +254,12 @@ static int put_backend(struct sk_buff *skb, const struct chs_backend *backend)
 	return 0;
 }
 
+/* 0 only when it has passed and the flows are void. */
 static u32 deadline_left(const struct chs_backend *backend)
 {
-	return max_t(time64_t, backend->expires - ktime_get_seconds(), 0);
+	if (!backend->expires)
+		return 0;
+	return max_t(time64_t, backend->expires - ktime_get_seconds(), 1);
 }
 
 static int put_direct_status(struct sk_buff *skb,

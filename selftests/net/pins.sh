@@ -317,13 +317,13 @@ drain()
 		chs_expect "$how: status of ring wait" $? 2
 		steady old "$how, long after"
 		agree old "$how"
-		agree new "$how"
 		told old established
-		jq -e 'select(.former != null)' "$CHS_TMP/told" > "$CHS_TMP/null" ||
+		jq -es 'any(.former != null)' "$CHS_TMP/told" > "$CHS_TMP/null" ||
 			chs_fail "$how: lookup names no former owner"
+		# The new ones were silent for longer than a window: nothing is
+		# promised to them.
 		chs_cmd_ok chs_ctl backend set web "$(be 1)" state up weight 100
 		steady old "back again"
-		steady new "back again"
 		over
 	done
 }
