@@ -20,9 +20,13 @@
  * A SYN may be forged. One that is remembered is unconfirmed, and keeps where
  * the flow went before, until a packet follows that fits its sequence number;
  * one that does not fit was sent by somebody who did not see the SYN, and goes
- * where it went before. So a forged SYN moves nobody. A FIN or RST may be
- * forged as well, and a connection may be half closed for hours: it only makes
- * a later SYN a new flow, and the next ordinary packet takes it back.
+ * where it went before. So a forged SYN moves nobody. While a handshake may be
+ * going on, a second SYN of another number goes there as well: its next packet
+ * will, and either may be the forged one.
+ *
+ * A FIN or RST may be forged as well, a connection may be half closed for
+ * hours, and packets may come late: it only makes a later SYN a new flow. So
+ * does silence, for what no SYN follows stays where it is.
  *
  * With affinity flow each flow is remembered, in whatever arc. It is for
  * protocols in which no packet says "new": one that is not remembered is.
@@ -54,8 +58,63 @@ static void choose_syn(const struct chs_arc *arc, __u16 previous,
 	to_owner(arc, choice);
 	choice->previous = previous;
 	choice->unconfirmed = previous != CHS_RING_NONE;
+	choice->ended &= choice->unconfirmed;
 	/* What cannot be remembered goes where its next packets will go. */
 	remember(choice, choice->unconfirmed ? previous : arc->owner);
+}
+
+/* Where a flow is, unless a SYN that is unconfirmed was not forged. */
+static __u16 place(const struct chs_pin *pin)
+{
+	return pin->unconfirmed ? pin->previous : pin->backend;
+}
+
+static void choose_pinned_syn(const struct chs_arc *arc,
+			      const struct chs_pin *pin, bool in_sequence,
+			      struct chs_choice *choice)
+{
+	bool again = pin->unconfirmed && in_sequence &&
+		     pin->backend != CHS_RING_NONE;
+
+	if (pin->idle || pin->backend == CHS_RING_NONE ||
+	    (pin->ended && !pin->unconfirmed)) {
+		choose_syn(arc, place(pin), choice);
+		if (again)
+			choice->fallback = pin->backend;
+	} else if (!pin->unconfirmed || again) {
+		/* Into a live connection it is that backend's to answer. */
+		choice->action = CHS_PIN_TOUCH;
+	} else if (pin->previous != CHS_RING_NONE) {
+		choice->backend = pin->previous;
+	} else {
+		choice->action = CHS_PIN_CONFIRM;
+		choice->ended = false;
+	}
+}
+
+/* A packet of an unconfirmed flow that is no SYN. */
+static void choose_unconfirmed(const struct chs_arc *arc,
+			       const struct chs_pin *pin, enum chs_role role,
+			       bool in_sequence, struct chs_choice *choice)
+{
+	if (in_sequence && pin->backend != CHS_RING_NONE) {
+		choice->action = CHS_PIN_CONFIRM;
+		choice->ended = role == CHS_ROLE_END;
+		return;
+	}
+
+	if (pin->previous != CHS_RING_NONE)
+		choice->backend = pin->previous;
+	else
+		to_owner(arc, choice);
+
+	if (pin->ended)
+		/* It may just be late; the handshake goes on. */
+		choice->action = CHS_PIN_TOUCH;
+	else if (pin->previous != CHS_RING_NONE)
+		choice->action = CHS_PIN_REVERT;
+	else
+		remember(choice, arc->owner);
 }
 
 static void choose_pinned(const struct chs_arc *arc, const struct chs_pin *pin,
@@ -64,66 +123,65 @@ static void choose_pinned(const struct chs_arc *arc, const struct chs_pin *pin,
 {
 	choice->backend = pin->backend;
 	choice->reason = CHS_REASON_FLOW;
+	choice->ended = pin->ended || role == CHS_ROLE_END;
 
-	switch (role) {
-	case CHS_ROLE_SYN:
-		/* Into a live connection it is that backend's to answer. */
-		if (pin->ended)
-			choose_syn(arc, pin->unconfirmed ? pin->previous :
-						 pin->backend, choice);
-		return;
-	case CHS_ROLE_ERROR:
+	if (role == CHS_ROLE_SYN) {
+		choose_pinned_syn(arc, pin, in_sequence, choice);
+	} else if (role == CHS_ROLE_ERROR) {
 		/* About a flow that was there before the SYN, if any. */
-		if (pin->unconfirmed && pin->previous != CHS_RING_NONE)
-			choice->backend = pin->previous;
-		return;
-	default:
-		break;
-	}
-
-	choice->ended = role == CHS_ROLE_END;
-	if (!pin->unconfirmed) {
-		choice->action = CHS_PIN_TOUCH;
-	} else if (in_sequence) {
-		choice->action = CHS_PIN_CONFIRM;
-	} else if (pin->previous != CHS_RING_NONE) {
-		choice->action = CHS_PIN_REVERT;
-		choice->backend = pin->previous;
+		if (place(pin) != CHS_RING_NONE)
+			choice->backend = place(pin);
+	} else if (pin->unconfirmed) {
+		choose_unconfirmed(arc, pin, role, in_sequence, choice);
 	} else {
-		to_owner(arc, choice);
-		remember(choice, arc->owner);
+		choice->action = CHS_PIN_TOUCH;
 	}
+}
+
+/*
+ * Whether a flow that is not remembered is taken to be on the former owner. One
+ * whose packets do not say that they are new is only as long as it must have
+ * sent something.
+ */
+static bool is_former(enum chsteer_affinity affinity, const struct chs_arc *arc,
+		      enum chs_role role)
+{
+	if (arc->state != CHS_ARC_OPEN)
+		return false;
+	return role != CHS_ROLE_ANY ||
+	       (affinity != CHS_AFFINITY_FLOW && arc->in_window);
 }
 
 static void choose_unpinned(enum chsteer_affinity affinity,
 			    const struct chs_arc *arc, enum chs_role role,
 			    bool dead, struct chs_choice *choice)
 {
-	bool open = arc->state == CHS_ARC_OPEN;
-	bool all = affinity == CHS_AFFINITY_FLOW;
+	/* A flow of a dead backend was on that one, not on the former owner. */
+	bool former = !dead && is_former(affinity, arc, role);
 
 	to_owner(arc, choice);
+	if (arc->state != CHS_ARC_OPEN && affinity != CHS_AFFINITY_FLOW)
+		return;
+
 	if (role == CHS_ROLE_SYN) {
-		if (open || all)
-			choose_syn(arc, open ? arc->former : CHS_RING_NONE,
-				   choice);
+		choose_syn(arc, former ? arc->former : CHS_RING_NONE, choice);
 		return;
 	}
 
-	/*
-	 * The former owner may have it. Not a flow of a dead backend: it was
-	 * on that one. Nor, once the window has passed, one that would be
-	 * remembered if it had sent anything.
-	 */
-	if (open && !dead && (role == CHS_ROLE_ANY ? !all && arc->in_window :
-						    !all || arc->in_window)) {
+	if (former) {
 		choice->backend = arc->former;
 		choice->reason = CHS_REASON_FORMER_OWNER;
 	}
-	if ((open || all) && role != CHS_ROLE_ERROR) {
+	if (role != CHS_ROLE_ERROR) {
 		choice->ended = role == CHS_ROLE_END;
 		remember(choice, choice->backend);
 	}
+}
+
+/* Where it was sent is dead, and so is where it may have been before. */
+static bool is_void(const struct chs_pin *pin)
+{
+	return pin->backend == CHS_RING_NONE && place(pin) == CHS_RING_NONE;
 }
 
 /**
@@ -133,7 +191,10 @@ static void choose_unpinned(enum chsteer_affinity affinity,
  * @pin: what is remembered of its flow, or NULL; not looked for if @arc is
  *	settled and @affinity is transition, nor with affinity ring
  * @role: what it is to its flow
- * @in_sequence: whether it fits the SYN of an unconfirmed flow
+ * @in_sequence: whether it fits the SYN of an unconfirmed flow. A TCP SYN fits
+ *	if its number is the same, another packet if it is within
+ *	CHS_AFFINITY_SEQ behind that; an SCTP INIT and a COOKIE ECHO always do,
+ *	for nothing tells whose they are, other chunks never
  * @choice: where the answer goes
  *
  * Context: any.
@@ -143,8 +204,7 @@ void chs_affinity_choose(enum chsteer_affinity affinity,
 			 enum chs_role role, bool in_sequence,
 			 struct chs_choice *choice)
 {
-	struct chs_pin reverted;
-	bool forget = false, dead = false;
+	bool dead = pin && is_void(pin);
 
 	*choice = (struct chs_choice) {
 		.previous = CHS_RING_NONE,
@@ -152,39 +212,51 @@ void chs_affinity_choose(enum chsteer_affinity affinity,
 	};
 	if (affinity == CHS_AFFINITY_RING ||
 	    (affinity == CHS_AFFINITY_TRANSITION &&
-	     arc->state == CHS_ARC_SETTLED)) {
+	     arc->state == CHS_ARC_SETTLED))
 		to_owner(arc, choice);
-		return;
-	}
-
-	if (pin && pin->expired) {
-		forget = true;
-		pin = NULL;
-	} else if (pin && pin->backend == CHS_RING_NONE) {
-		if (pin->unconfirmed && pin->previous != CHS_RING_NONE) {
-			/* Where it was before lives. */
-			reverted = *pin;
-			reverted.backend = pin->previous;
-			pin = &reverted;
-			in_sequence = false;
-		} else {
-			forget = true;
-			dead = true;
-			pin = NULL;
-		}
-	}
-
-	if (pin)
+	else if (pin && !dead)
 		choose_pinned(arc, pin, role, in_sequence, choice);
 	else
 		choose_unpinned(affinity, arc, role, dead, choice);
 
-	if (choice->action != CHS_PIN_NONE || role == CHS_ROLE_ERROR)
-		return;
-	if (pin == &reverted)
-		choice->action = CHS_PIN_REVERT;
-	else if (forget)
+	if (dead && choice->action == CHS_PIN_NONE && role != CHS_ROLE_ERROR)
 		choice->action = CHS_PIN_FORGET;
+}
+
+/**
+ * chs_affinity_stale() - whether a flow need not be remembered any more
+ * @affinity: of the service
+ * @arc: the flow's arc; not one that a packet may still take to be open if it
+ *	is not
+ * @pin: what is remembered
+ * @role: CHS_ROLE_ANY if that is what packets of the service are, or
+ *	CHS_ROLE_DATA
+ * @expired: nothing has been seen of it for longer than the timeout, and
+ *	neither its backend nor, while it is unconfirmed, the previous one
+ *	drains
+ *
+ * Context: any.
+ * Return: true if it may be forgotten.
+ */
+bool chs_affinity_stale(enum chsteer_affinity affinity,
+			const struct chs_arc *arc, const struct chs_pin *pin,
+			enum chs_role role, bool expired)
+{
+	bool former = is_former(affinity, arc, role);
+
+	if (affinity == CHS_AFFINITY_RING)
+		return true;
+	/* Flows of dead backends are the owner's, not a former owner's. */
+	if (is_void(pin))
+		return expired || !former;
+	if (affinity == CHS_AFFINITY_TRANSITION &&
+	    arc->state != CHS_ARC_OPEN && !pin->unconfirmed &&
+	    pin->backend == arc->owner)
+		return true;
+
+	/* Silence alone moves no flow from its arc's owner. */
+	return expired && (!former || arc->former == arc->owner || pin->ended ||
+			   role == CHS_ROLE_ANY || place(pin) != arc->owner);
 }
 
 /**

@@ -16,6 +16,8 @@
 
 /* A packet that confirms a TCP SYN is within so many bytes behind it. */
 #define CHS_AFFINITY_SEQ	65536
+/* Seconds within which a SYN is followed by another packet. */
+#define CHS_AFFINITY_HANDSHAKE	3
 
 /**
  * enum chs_arc_state - what an arc asks of a packet
@@ -62,15 +64,17 @@ struct chs_arc {
  * @previous: of an unconfirmed flow: where it went before; CHS_RING_NONE if
  *	nowhere, or if that backend is dead
  * @unconfirmed: only a SYN has been seen, which may be forged
- * @ended: a FIN or RST was the last that was seen
- * @expired: it has been idle for too long
+ * @ended: a FIN or RST has been seen; of an unconfirmed flow: before the SYN
+ * @idle: nothing has been seen for longer than the timeout; of an unconfirmed
+ *	flow: than CHS_AFFINITY_HANDSHAKE. Whether a backend drains does not
+ *	matter
  */
 struct chs_pin {
 	__u16 backend;
 	__u16 previous;
 	bool unconfirmed;
 	bool ended;
-	bool expired;
+	bool idle;
 };
 
 /**
@@ -93,7 +97,8 @@ enum chs_role {
  * enum chs_pin_action - what becomes of the memory of a flow
  * @CHS_PIN_NONE: it stays as it is
  * @CHS_PIN_FORGET: there is none any more
- * @CHS_PIN_CREATE: a new one, in the place of any that there is
+ * @CHS_PIN_CREATE: a new one, in the place of any that there is; if it fails,
+ *	that one stays
  * @CHS_PIN_TOUCH: a packet was seen
  * @CHS_PIN_CONFIRM: as TOUCH; the flow is confirmed
  * @CHS_PIN_REVERT: as TOUCH; the flow is confirmed, to its previous backend
@@ -115,7 +120,7 @@ enum chs_pin_action {
  * @reason: enum chsteer_reason
  * @action: enum chs_pin_action
  * @unconfirmed: of what is created: see struct chs_pin
- * @ended: of what is created or touched
+ * @ended: of what is created or seen: see struct chs_pin
  */
 struct chs_choice {
 	__u16 backend;
@@ -131,6 +136,9 @@ void chs_affinity_choose(enum chsteer_affinity affinity,
 			 const struct chs_arc *arc, const struct chs_pin *pin,
 			 enum chs_role role, bool in_sequence,
 			 struct chs_choice *choice);
+bool chs_affinity_stale(enum chsteer_affinity affinity,
+			const struct chs_arc *arc, const struct chs_pin *pin,
+			enum chs_role role, bool expired);
 
 /**
  * struct chs_heritage - what an arc remembers

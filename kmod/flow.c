@@ -18,9 +18,6 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-/* A handshake is given so many seconds before its entry may be evicted. */
-#define HANDSHAKE	3
-
 /* What is looked at to find an entry to evict. */
 #define SAMPLE_BUCKETS	64
 #define SAMPLE_FLOWS	16
@@ -183,11 +180,13 @@ static u16 living(const struct chs_service *svc,
  * @pin: where the answer goes
  *
  * Context: under RCU.
+ * Return: true if nothing has been seen of it for longer than the timeout, and
+ * no backend that it may be on drains.
  */
-void chs_flow_pin(const struct chs_service *svc, const struct chs_flow *flow,
+bool chs_flow_pin(const struct chs_service *svc, const struct chs_flow *flow,
 		  u32 now, struct chs_pin *pin)
 {
-	u32 state = READ_ONCE(flow->state);
+	u32 state = READ_ONCE(flow->state), idle = chs_flow_idle(flow, now);
 	bool drains = false;
 
 	pin->unconfirmed = state == CHS_FLOW_UNCONFIRMED;
@@ -197,26 +196,29 @@ void chs_flow_pin(const struct chs_service *svc, const struct chs_flow *flow,
 				   flow->previous : flow->member, &drains);
 	if (pin->unconfirmed && flow->previous)
 		pin->previous = living(svc, flow->previous, &drains);
-	pin->expired = !drains && chs_flow_idle(flow, now) > svc->timeout;
+	pin->idle = idle > (pin->unconfirmed ? CHS_AFFINITY_HANDSHAKE :
+					       svc->timeout);
+	return !drains && idle > svc->timeout;
 }
 
 /**
  * chs_flow_touch() - a packet of a flow was seen
  * @flow: flow
  * @now: seconds
- * @ended: whether it ends the flow
+ * @ended: whether it, or one before, ends the flow
+ * @syn: it was but a SYN, which may be as forged as the first one
  *
  * Writes only what differs: every CPU that has packets of the flow reads it.
  *
  * Context: under RCU.
  */
-void chs_flow_touch(struct chs_flow *flow, u32 now, bool ended)
+void chs_flow_touch(struct chs_flow *flow, u32 now, bool ended, bool syn)
 {
 	if (READ_ONCE(flow->last) != now)
 		WRITE_ONCE(flow->last, now);
 	if (READ_ONCE(flow->ended) != ended)
 		WRITE_ONCE(flow->ended, ended);
-	if (!READ_ONCE(flow->established))
+	if (!syn && !READ_ONCE(flow->established))
 		WRITE_ONCE(flow->established, true);
 }
 
@@ -268,15 +270,16 @@ static enum chs_event worth(const struct chs_service *svc,
 			    const struct chs_flow *flow, u32 now)
 {
 	struct chs_pin pin;
+	bool expired;
 	u32 idle;
 
-	chs_flow_pin(svc, flow, now, &pin);
-	if (pin.ended || pin.expired ||
+	expired = chs_flow_pin(svc, flow, now, &pin);
+	if ((pin.ended && !pin.unconfirmed) || expired ||
 	    (pin.backend == CHS_RING_NONE && pin.previous == CHS_RING_NONE))
 		return CHS_EVENT_EVICTED_ENDED;
 	idle = chs_flow_idle(flow, now);
 	if (!READ_ONCE(flow->established))
-		return idle < HANDSHAKE ? CHS_EVENT_NR : CHS_EVENT_EVICTED_NEW;
+		return idle < CHS_AFFINITY_HANDSHAKE ? CHS_EVENT_NR : CHS_EVENT_EVICTED_NEW;
 	return idle <= svc->timeout / 2 ? CHS_EVENT_NR :
 					  CHS_EVENT_EVICTED_ESTABLISHED;
 }

@@ -48,7 +48,7 @@ enum chs_flow_state {
  * @last: when its last packet was seen, seconds; written once a second at most
  * @state: enum chs_flow_state; leaves UNCONFIRMED once
  * @reason: enum chsteer_reason, when it was first remembered
- * @ended: a FIN or RST was the last that was seen
+ * @ended: a FIN or RST was seen; while unconfirmed: before the SYN
  * @established: more than one packet was seen
  * @member: backend, with a reference
  * @previous: backend before an unconfirmed SYN, with a reference, or NULL
@@ -143,9 +143,9 @@ int chs_flows_walk(struct chs_flows *flows, struct chs_flow_place *place,
 struct chs_flow *chs_flow_find(struct chs_flows *flows,
 			       const struct chs_flow_key *key);
 u32 chs_flow_idle(const struct chs_flow *flow, u32 now);
-void chs_flow_pin(const struct chs_service *svc, const struct chs_flow *flow,
+bool chs_flow_pin(const struct chs_service *svc, const struct chs_flow *flow,
 		  u32 now, struct chs_pin *pin);
-void chs_flow_touch(struct chs_flow *flow, u32 now, bool ended);
+void chs_flow_touch(struct chs_flow *flow, u32 now, bool ended, bool syn);
 void chs_flow_confirm(struct chs_flow *flow);
 void chs_flow_revert(struct chs_flow *flow);
 void chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow);

@@ -168,21 +168,17 @@ static void see_flow(struct walk *walk, struct chs_flow *flow)
 	const struct chs_service *svc = walk->svc;
 	struct chs_pin pin;
 	struct chs_arc arc;
-	bool all = svc->affinity == CHS_AFFINITY_FLOW;
-	bool idle;
+	bool expired;
 
-	chs_flow_pin(svc, flow, walk->now, &pin);
+	expired = chs_flow_pin(svc, flow, walk->now, &pin);
 	chs_transition_arc(svc, flow->arc, walk->now, &arc);
-	idle = pin.expired || (pin.backend == CHS_RING_NONE &&
-			       pin.previous == CHS_RING_NONE);
-	/* Or that would be where it is without that. */
-	if (!all && !pin.unconfirmed && arc.state != CHS_ARC_OPEN &&
-	    pin.backend == arc.owner)
-		idle = true;
-
-	if (idle)
+	if (chs_affinity_stale(svc->affinity, &arc, &pin,
+			       svc->proto == IPPROTO_UDP ? CHS_ROLE_ANY :
+							   CHS_ROLE_DATA,
+			       expired))
 		chs_flow_forget(svc->flows, flow);
-	else if (!all && walk->alive && arc.state == CHS_ARC_CLOSING)
+	else if (svc->affinity != CHS_AFFINITY_FLOW && walk->alive &&
+		 arc.state == CHS_ARC_CLOSING)
 		note_stay(walk, flow, &pin);
 }
 

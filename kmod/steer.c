@@ -60,7 +60,9 @@ static bool in_sequence(const struct chs_packet *pkt,
 			const struct chs_flow *flow)
 {
 	if (pkt->tuple.proto == IPPROTO_SCTP)
-		return pkt->echo;
+		return pkt->echo || pkt->syn;
+	if (pkt->syn)
+		return pkt->seq == flow->seq;
 	return pkt->seq - flow->seq - 1 < CHS_AFFINITY_SEQ;
 }
 
@@ -85,13 +87,13 @@ static bool act(const struct chs_service *svc, const struct chs_packet *pkt,
 		break;
 	case CHS_PIN_CONFIRM:
 		chs_flow_confirm(flow);
-		chs_flow_touch(flow, now, choice->ended);
+		chs_flow_touch(flow, now, choice->ended, pkt->syn);
 		break;
 	case CHS_PIN_REVERT:
 		chs_flow_revert(flow);
 		fallthrough;
 	case CHS_PIN_TOUCH:
-		chs_flow_touch(flow, now, choice->ended);
+		chs_flow_touch(flow, now, choice->ended, pkt->syn);
 		break;
 	default:
 		break;

@@ -72,6 +72,16 @@ static const struct {
 	{ "packet: malformed", test_packet_bad },
 	{ "packet: every prefix of every packet", test_packet_prefixes },
 	{ "packet: a million mutated packets", test_packet_mutated },
+	{ "choice: no flow is remembered", test_choice_unpinned },
+	{ "choice: one is", test_choice_pinned },
+	{ "choice: one is, and nothing of it lives", test_choice_dead },
+	{ "choice: what may be forgotten", test_choice_stale },
+	{ "choice: when a former owner is", test_choice_over },
+	{ "choice: what an arc remembers after a change", test_choice_shift },
+	{ "affinity: histories with each hazard, and without",
+	  test_affinity_hazards },
+	{ "affinity: a million histories, no promise broken",
+	  test_affinity_histories },
 };
 
 unsigned int unit_alloc_fail;

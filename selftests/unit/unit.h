@@ -112,4 +112,16 @@ void test_packet_bad(void);
 void test_packet_prefixes(void);
 void test_packet_mutated(void);
 
+/* test_choice.c */
+void test_choice_unpinned(void);
+void test_choice_pinned(void);
+void test_choice_dead(void);
+void test_choice_stale(void);
+void test_choice_over(void);
+void test_choice_shift(void);
+
+/* test_affinity.c */
+void test_affinity_hazards(void);
+void test_affinity_histories(void);
+
 #endif /* UNIT_H */
