@@ -197,8 +197,12 @@ cmdline+=" nokaslr norandmaps"
 # On a busy host the emulated timer is late, which the check takes for broken.
 cmdline+=" no_timer_check"
 
-# Each report of KASAN, not only the first.
-[[ $KVER != *-debug ]] || cmdline+=" kasan_multi_shot"
+if [[ $KVER == *-debug ]]; then
+	# Each report of KASAN, not only the first.
+	cmdline+=" kasan_multi_shot"
+	gcc -O2 -o "$dir/tsc" "$here/tsc.c" || die "tsc.c does not build"
+	cmdline+=" tsc_early_khz=$("$dir/tsc")"
+fi
 
 qemu=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
 	-machine q35 -cpu max,la57=off -m "$mem" -nic none
