@@ -57,15 +57,20 @@ tool_install: tool
 deps:
 	$(Q)selftests/deps.sh
 
-test: deps
-	$(Q)selftests/run.sh $(T)
-
-check: deps
-	$(Q)selftests/check.sh $(T)
-
 KERNEL ?= 6.12
 
-demo: deps
+# All but the kernel "debug", which takes a while to build.
+packages:
+	$(Q)selftests/deps.sh $(if $(filter debug,$(KERNEL)),,--no-debug)
+
+# Builds that one if it comes to it.
+test: packages
+	$(Q)selftests/run.sh $(T)
+
+check: packages
+	$(Q)selftests/check.sh $(T)
+
+demo: packages
 	@echo 'demo: building'
 	$(Q)$(MAKE) $(s) -C userspace > /dev/null
 	@echo 'demo: booting Linux $(KERNEL) in an emulated machine: half a minute'
@@ -73,13 +78,13 @@ demo: deps
 		--kernel $(KERNEL) --timeout 1200 -- \
 		$(CURDIR)/selftests/demo/demo.sh
 
-bench: deps tool
+bench: packages tool
 	$(Q)selftests/bench.sh
 
-shell: deps tool
+shell: packages tool
 	$(Q)selftests/vm/run.sh --kernel $(KERNEL) --shell
 
-ynl: deps
+ynl: packages
 	$(Q)selftests/ynl.sh
 
 clean:
@@ -105,14 +110,14 @@ help:
 	@echo '  test       every test on each kernel; TAP  (T="pattern..." for some)'
 	@echo '  check      linters and static checkers     (T="check..." for some)'
 	@echo '  bench      all measurements'
-	@echo '  deps       install what building and testing need'
+	@echo '  deps       all of that: packages, and the kernel "debug", which is built'
 	@echo '  ynl        generate code from kmod/chsteer.yaml'
 	@echo 'Variables:'
 	@echo '  KDIR       kernel build tree      [$(KDIR)]'
 	@echo '  PREFIX     where the tool goes    [$(PREFIX)]'
 	@echo '  DESTDIR    root of the installation, for packages'
-	@echo '  KERNEL     kernel of demo and shell: 6.1 or 6.12  [$(KERNEL)]'
+	@echo '  KERNEL     kernel of demo and shell: 6.1, 6.12 or debug  [$(KERNEL)]'
 	@echo '  V=1        show commands'
 
-.PHONY: all modules tool install modules_install tool_install deps test check \
+.PHONY: all modules tool install modules_install tool_install deps packages test check \
 	demo bench shell ynl clean help

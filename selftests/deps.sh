@@ -1,7 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Installs what building and testing need, on Debian 12. Quick when all is there.
+# Installs what building and testing need, on Debian 12, and builds the kernel
+# "debug". Quick when all is there.
+#
+# usage: deps.sh [--no-debug]
 #
 # A kernel that is not installed is unpacked below $CHS_CACHE instead: it is
 # booted in VMs only, and this machine must go on booting what it boots now.
@@ -12,9 +15,17 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=kernels.sh
 . "$here/kernels.sh"
 
+case ${1:-} in
+'')		finish=("$here/vm/debug.sh") ;;
+--no-debug)	finish=(true) ;;
+*)		echo "usage: deps.sh [--no-debug]" >&2; exit 1 ;;
+esac
+
 packages=(
 	# to build
 	gcc make libc6-dev libnl-3-dev libnl-genl-3-dev pkg-config
+	# to build the kernel "debug"
+	bc bison flex libelf-dev
 	# to check
 	sparse shellcheck cppcheck clang libclang-rt-14-dev python3 python3-yaml
 	python3-jsonschema mandoc perl git xz-utils linux-source-6.12
@@ -43,7 +54,7 @@ for series in "${CHS_KERNELS[@]}"; do
 done
 
 if ! ((${#missing[@]} + ${#series_missing[@]})); then
-	exit 0
+	exec "${finish[@]}"
 fi
 if ((EUID)); then
 	echo "deps.sh: must be root to install: ${missing[*]} ${series_missing[*]/#/kernel }" >&2
@@ -120,3 +131,5 @@ for series in "${series_missing[@]}"; do
 		exit 1
 	fi
 done
+
+"${finish[@]}"

@@ -9,8 +9,13 @@
 
 CHS_CACHE=${CHS_CACHE:-/var/cache/chsteer}
 
-# The kernels that every change is built for and tested on, oldest first.
+# The kernels that every change is built for and tested on, oldest first; then
+# the one that looks for faults itself.
 CHS_KERNELS=(6.1 6.12)
+CHS_KERNEL_DEBUG=debug
+
+# That one takes so many times as long, at most; time limits are in proportion.
+CHS_DEBUG_SLOW=4
 
 chs_kernel_releases()
 {
@@ -21,17 +26,35 @@ chs_kernel_releases()
 	done | sort -uV
 }
 
+# The release of the kernel "debug", which vm/debug.sh builds: it names what it is
+# made from, so that one made from anything else is not taken for it.
+chs_debug_release()
+{
+	local vm version key
+
+	vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/vm
+	version=$(dpkg-query -W -f '${Version}' linux-source-6.12 2> /dev/null) || return
+	[[ $version ]] || return
+	key=$({
+		echo "$version"
+		gcc --version
+		cat "$vm/debug.config" "$vm/debug.sh"
+	} | sha256sum) || return
+	echo "${version%%-*}-${key:0:8}-debug"
+}
+
 # chs_kernel_find KERNEL: KERNEL is a series (6.1), a release (6.1.0-40-amd64)
 # or "debug". Sets KVER to the newest that can be built for or booted, KBUILD to
 # its build tree, KIMAGE and KMODULES to what boots; each is empty if absent.
 chs_kernel_find()
 {
-	local want=$1 rel root score best=-1
+	local want=$1 rel root score best=-1 debug=
 
 	KVER='' KBUILD='' KIMAGE='' KMODULES=''
+	[[ $want != debug ]] || debug=$(chs_debug_release) || return
 	while read -r rel; do
 		case $want in
-		debug)	[[ $rel == *-debug ]] || continue ;;
+		debug)	[[ $rel == "$debug" ]] || continue ;;
 		*-*|*+*|*.*.*) [[ $rel == "$want" ]] || continue ;;
 		*)	[[ $rel == "$want".* ]] || continue
 			[[ $rel != *-rt-* && $rel != *-cloud-* &&

@@ -166,12 +166,12 @@ chs_json()
 }
 
 # chs_busywait TIMEOUT_MS COMMAND...: until it succeeds; its last output, or
-# failure when time is up.
+# failure when time is up. On a slow kernel that is CHS_SLOW times as long.
 chs_busywait()
 {
 	local end out
 
-	end=$(($(chs_ms) + $1))
+	end=$(($(chs_ms) + $1 * ${CHS_SLOW:-1}))
 	shift
 	while :; do
 		if out=$("$@" 2>&1); then
@@ -478,7 +478,7 @@ chs_conns()
 	echo "$id> $*"
 	echo "$*" >&"${CHS_CONNS_IN[$id]}"
 	CHS_OUT=
-	if ! read -r -t 120 -u "${CHS_CONNS_OUT[$id]}" CHS_OUT; then
+	if ! read -r -t $((120 * ${CHS_SLOW:-1})) -u "${CHS_CONNS_OUT[$id]}" CHS_OUT; then
 		cat "$CHS_TMP/conns.$id.err"
 		chs_fail "no answer from $id to: $*"
 		return

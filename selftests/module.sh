@@ -23,7 +23,19 @@ chs_load()
 	done < <(modinfo -F depends "$CHS_KO" | tr , '\n'
 		modinfo -F softdep "$CHS_KO" |
 			tr ' ' '\n' | grep -v ':$')
-	insmod "$CHS_KO" "$@"
+	insmod "$CHS_KO" "$@" && chs_loaded_where
+}
+
+# Notes where the code of the module is, for leaks.py: it names what is left
+# when the module is gone.
+chs_loaded_where()
+{
+	local section address
+
+	[[ ${CHS_LOADS:-} ]] || return 0
+	for section in /sys/module/chsteer/sections/.*text*; do
+		read -r address < "$section" && echo "${section##*/} $address"
+	done >> "$CHS_LOADS"
 }
 
 # Unloading may be refused only while somebody uses the module, and by the time

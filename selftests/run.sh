@@ -5,7 +5,7 @@
 # "N passed, N failed".
 #
 # Groups: unit (pure code, sanitizers), cli (the tool, no kernel), and for each
-# kernel the scripts net/*.sh, in a VM.
+# kernel the scripts net/*.sh, in a VM. The kernel "debug" is built if need be.
 #
 # usage: run.sh [--kernel K]... [--jobs N] [PATTERN...]
 #
@@ -29,7 +29,7 @@ while (($#)); do
 	esac
 	shift
 done
-((${#kernels[@]})) || kernels=("${CHS_KERNELS[@]}")
+((${#kernels[@]})) || kernels=("${CHS_KERNELS[@]}" "$CHS_KERNEL_DEBUG")
 
 wanted()
 {
@@ -125,10 +125,11 @@ host()
 # vm KERNEL SCRIPT...: to files, for several may be under way.
 vm()
 {
-	local kernel=$1
+	local kernel=$1 limit=${CHS_VM_TIMEOUT:-1500}
 
 	shift
-	"$here/vm/run.sh" --kernel "$kernel" --timeout "${CHS_VM_TIMEOUT:-1500}" -- \
+	[[ $kernel != debug && $kernel != *-debug ]] || limit=$((limit * CHS_DEBUG_SLOW))
+	"$here/vm/run.sh" --kernel "$kernel" --timeout "$limit" -- \
 		"$here/vm/suite.sh" "$@" < /dev/null > "$work/vm-$kernel" 2>&1 &
 	vms+=($!)
 	pid_of[$kernel]=$!
@@ -167,6 +168,9 @@ scripts=()
 for script in "$here"/net/*.sh; do
 	[[ -x $script ]] && wanted "net/${script##*/}" && scripts+=("net/${script##*/}")
 done
+if ((${#scripts[@]})) && [[ " ${kernels[*]} " == *" debug "* ]]; then
+	"$here/vm/debug.sh" 2>&1 | sed -u 's/^/# /'
+fi
 if ((${#scripts[@]})); then
 	if make --no-print-directory -C "$top/userspace" > "$work/tool" 2>&1; then
 		declare -A pid_of=()

@@ -11,7 +11,8 @@ KMSG_TAINT=17056
 KMSG_BAD='Call Trace:|BUG:|WARNING:|Oops|general protection fault|Kernel panic'
 KMSG_BAD+='|blocked for more than|rcu.*detected.*stall|soft lockup'
 KMSG_BAD+='|ref_tracker:|unreferenced object|unregister_netdevice: waiting'
-KMSG_BAD+='|Objects remaining in|refcount_t:'
+KMSG_BAD+='|Objects remaining in|refcount_t:|UBSAN:|BUG [^ ]+ \('
+KMSG_BAD+='|INFO: trying to register|kmemleak: .*disabled'
 
 # From here on messages count; what the boot said does not.
 kmsg_mark()

@@ -66,6 +66,10 @@ if ! chs_kernel_find "$kernel" || [[ -z $KIMAGE ]]; then
 	die "no kernel $kernel to boot; try make deps"
 fi
 
+# Factor for the time limits in the guest.
+slow=1
+[[ $KVER != *-debug ]] || slow=$CHS_DEBUG_SLOW
+
 ko=
 if [[ $module ]]; then
 	ko=$("$here/build.sh" "$kernel") || die "the module was not built"
@@ -103,6 +107,7 @@ base_make()
 		return
 	fi
 	mkdir -p "$tree/bin" "$tree/modules"
+	: > "$tree/modules/order"
 	cp /bin/busybox "$tree/bin/"
 	cp "$here/init.sh" "$tree/init"
 	chmod +x "$tree/init"
@@ -145,7 +150,7 @@ job_make()
 	} > "$tree/job/env"
 	{
 		printf 'cd -- %q\n' "$PWD"
-		printf 'export %s=%q\n' CHS_KO "$ko" CHS_VM "$kernel"
+		printf 'export %s=%q\n' CHS_KO "$ko" CHS_VM "$kernel" CHS_SLOW "$slow"
 		for name in CHS_EXPECT_ALL V "${!CHS_TEST_@}"; do
 			[[ ${!name:-} ]] && printf 'export %s=%q\n' "$name" "${!name}"
 		done
@@ -192,6 +197,13 @@ cmdline+=" nokaslr norandmaps"
 # On a busy host the emulated timer is late, which the check takes for broken.
 cmdline+=" no_timer_check"
 
+if [[ $KVER == *-debug ]]; then
+	# Each report of KASAN, not only the first.
+	cmdline+=" kasan_multi_shot"
+	gcc -O2 -o "$dir/tsc" "$here/tsc.c" || die "tsc.c does not build"
+	cmdline+=" tsc_early_khz=$("$dir/tsc")"
+fi
+
 qemu=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
 	-machine q35 -cpu max,la57=off -m "$mem" -nic none
 	-kernel "$KIMAGE" -initrd "$dir/initrd"
@@ -202,7 +214,8 @@ if [[ $icount ]]; then
 	qemu+=(-accel tcg,thread=single -smp 1 -icount shift=0,sleep=off)
 	cmdline+=" nowatchdog"
 else
-	qemu+=(-accel tcg,thread=multi -smp "$cpus")
+	# Without ACPI a kernel finds the first CPU of each socket.
+	qemu+=(-accel tcg,thread=multi -smp "$cpus,sockets=$cpus")
 fi
 qemu+=(-append "$cmdline")
 

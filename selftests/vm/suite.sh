@@ -16,8 +16,68 @@ tests=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=../module.sh
 . "$tests/module.sh"
 
-# Seconds, unless the script says "# chs-timeout: N" near its top.
+# Seconds, unless the script says "# chs-timeout: N" near its top. On a slow
+# kernel it is CHS_SLOW times as long.
 limit_default=600
+
+# Leaks, where the kernel looks for them --------------------------------------
+#
+# What one scan finds for the first time the next one reports, if it is older than
+# five seconds by then. So there is one scan after each script, and what it
+# reports is of the scripts before; leaks.py tells which by the times.
+
+kmemleak=/sys/kernel/debug/kmemleak
+lockdep=/proc/lockdep_stats
+
+leaks_begin()
+{
+	[[ -e $kmemleak ]] || kmemleak=
+	[[ $kmemleak ]] || return
+	marks=$(mktemp)
+	CHS_LOADS=$(mktemp)
+	export CHS_LOADS
+}
+
+# leaks_mark SCRIPT: it begins.
+leaks_mark()
+{
+	[[ $kmemleak ]] || return
+	echo "$(sed -n '/^ *jiffies:/{s/.*: *//p;q}' /proc/timer_list) $1" >> "$marks"
+}
+
+leaks_scan()
+{
+	[[ $kmemleak ]] || return
+	dmesg -C
+	if ! echo scan > "$kmemleak"; then
+		echo "not ok - ${1:+$1: }kmemleak is at work"
+		kmemleak=
+	elif dmesg | grep -q 'kmemleak: .* new suspected'; then
+		"$tests/vm/leaks.py" "$marks" "$CHS_LOADS" "$CHS_KO" < "$kmemleak" 2>&1 ||
+			echo "not ok - ${1:+$1: }leaks can be read"
+		echo clear > "$kmemleak"
+		dmesg -C
+	fi
+}
+
+# The last script's may be too young yet.
+leaks_end()
+{
+	[[ $kmemleak ]] || return
+	read -r -t 6 <> <(:)
+	leaks_scan
+	rm -f "$marks" "$CHS_LOADS"
+}
+
+# After its first report lockdep is off, and so it is when it runs out of space.
+lockdep_end()
+{
+	if [[ -e $lockdep ]] && ! grep -q '^ *debug_locks: *1$' "$lockdep"; then
+		echo "not ok - locks are watched to the end"
+	fi
+}
+
+# Scripts ----------------------------------------------------------------------
 
 # Names each result, counts them, and passes on the rest as diagnostics.
 relay()
@@ -46,9 +106,11 @@ one()
 	local script=$1 limit status count failed plan out relay group
 
 	limit=$(sed -n '1,40s/^# chs-timeout: \([0-9]*\)$/\1/p' "$tests/$script")
+	limit=$((${limit:-$limit_default} * ${CHS_SLOW:-1}))
+	leaks_mark "$script"
 	exec {out}> >(relay "$script")
 	relay=$!
-	timeout -k 20 "${limit:-$limit_default}" "$tests/$script" < /dev/null \
+	timeout -k 20 "$limit" "$tests/$script" < /dev/null \
 		>&"$out" 2>&1 {out}>&- &
 	group=$!
 	exec {out}>&-
@@ -60,7 +122,7 @@ one()
 	read -r count failed plan < "$state"
 
 	if ((status == 124 || status == 137)); then
-		echo "not ok - $script: ends within ${limit:-$limit_default} s"
+		echo "not ok - $script: ends within $limit s"
 	elif ((status != 0 && status != 4 && failed == 0)); then
 		echo "not ok - $script: exit status $status"
 	elif [[ $plan != "$count" ]]; then
@@ -73,12 +135,18 @@ one()
 		rmmod chsteer
 	fi
 	kmsg_check || echo "not ok - $script: kernel log and taint are clean afterwards"
+	leaks_scan "$script"
 	echo "# done $script"
 }
 
 state=$(mktemp)
+# What one script did to the kernel is not held against the next.
+export KMSG_TAINT_SEEN=0
+leaks_begin
 for script in "$@"; do
 	one "$script"
 done
+leaks_end
+lockdep_end
 rm -f "$state"
 exit 0
