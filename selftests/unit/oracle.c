@@ -823,7 +823,7 @@ static void send_data(struct run *run, const struct op *op, u32 i,
 	check_data(run, i, &out, held, keeps);
 	if (ack) {
 		tuple->pending &= flow->odd;
-		tuple->ended = role == CHS_ROLE_END;
+		tuple->ended = role == CHS_ROLE_END && !out.failed;
 	}
 	if (out.backend != flow->backend) {
 		/* It is torn. */
