@@ -7,7 +7,7 @@ fragments.py datagrams FAMILY PORT [GAPS]
         forms; each must be answered, whole, by the backend that lookup names.
         GAPS: also some that are not complete, which nobody must get
 fragments.py syn FAMILY PORT
-        TCP SYNs in pieces that are too small for the flags
+        TCP SYNs in the smallest pieces that there may be
 fragments.py headers FAMILY PORT
         not in pieces, behind extension headers (IPv6)
 """
@@ -157,8 +157,11 @@ def syn(family, port):
     backends = [Port(f"b{i}", "e0") for i in range(1, 4)]
     src = "192.0.2.77" if client.family == 4 else "2001:db8:a::77"
     for sport in range(41000, 41010):
-        data = f.tcp(src, client.vip, sport, client.port, options=b"\2\4\5\xb4")
-        packets = client.pieces(src, sport, data, first=8, size=8, proto=f.TCP)
+        data = f.tcp(src, client.vip, sport, client.port,
+                     options=b"\2\4\5\xb4" + b"\1" * 16)
+        # IPv6 wants the whole of TCP's own header in the first one (RFC 8200).
+        packets = client.pieces(src, sport, data, size=8, proto=f.TCP,
+                                first=8 if client.family == 4 else 24)
         answer, = f.lookup("lb", [("tcp", src, sport, client.vip, client.port)])
         client.send(*(packets[::-1] if sport % 2 else packets))
         port, _ = f.catch_any(backends, lambda frame: first_ports(frame, client.vip)

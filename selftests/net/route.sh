@@ -243,9 +243,9 @@ ports()
 	for mode in route ipip gue; do
 		for f in 4 6; do
 			chs_cmd_ok chs_ctl service add x tcp "$(chs_ep "$(chs_vip "$f")" 8000)" mode "$mode"
-			chs_cmd_fail EINVAL "$mode" chs_ctl backend add x \
+			chs_cmd_fail EINVAL "mode $mode cannot change ports" chs_ctl backend add x \
 				"$(chs_ep "$(chs_be "$f" 1)" 8080)"
-			chs_cmd_fail EINVAL "$mode" chs_ctl backend replace x \
+			chs_cmd_fail EINVAL "mode $mode cannot change ports" chs_ctl backend replace x \
 				"$(chs_be "$f" 1)" "$(chs_ep "$(chs_be "$f" 2)" 8080)"
 			chs_expect "backends" "$(chs_ctl -j backend show x | jq length)" 0
 			chs_cmd_ok chs_ctl backend add x "$(chs_ep "$(chs_be "$f" 1)" 8000)"
@@ -261,7 +261,7 @@ ports()
 	sed "s/^\(service add y.*\)mode nat/\1mode route/; t; s/^\(service add y .*\)/\1 mode route/" \
 		"$CHS_TMP/saved" > "$CHS_TMP/changed"
 	chs_cmd_fail EINVAL mode chs_ctl apply "$CHS_TMP/changed"
-	chs_cmd_fail EINVAL route chs_ctl apply --replace "$CHS_TMP/changed"
+	chs_cmd_fail EINVAL "mode route cannot change ports" chs_ctl apply --replace "$CHS_TMP/changed"
 	chs_ctl save | diff "$CHS_TMP/saved" - || chs_fail "half of it was changed"
 	chs_cmd_ok chs_ctl service del y
 	# Nor another family than the service's.
