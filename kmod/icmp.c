@@ -2,19 +2,30 @@
 /*
  * ICMP and ICMPv6 errors that a director itself sends.
  *
- * The stack builds, limits and routes them, and takes the service address as
+ * The stack builds and routes them, limits most, and takes the service address as
  * their source if it is local. For that it wants the route by which the packet
  * came, which at PRE_ROUTING nobody has looked up yet.
  */
 #include "icmp.h"
 
+#include "netns.h"
+
+#include <linux/hash.h>
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
+#include <linux/jiffies.h>
+#include <linux/log2.h>
 #include <linux/netfilter.h>
 #include <net/icmp.h>
 #include <net/ip.h>
+#include <net/ipv6.h>
 #include <net/l3mdev.h>
+#include <net/netns/hash.h>
 #include <net/route.h>
+
+/* Errors about a path's MTU to a client: a hundred a second, fifty at once. */
+#define INTERVAL	max(HZ / 100, 1)
+#define BURST		50
 
 /* Give @skb a route, if only that back to its sender. */
 static bool route_v4(struct sk_buff *skb, const struct nf_hook_state *state)
@@ -72,9 +83,40 @@ void chs_icmp_exceeded(struct sk_buff *skb, const struct nf_hook_state *state)
 		send_v4(skb, state, ICMP_TIME_EXCEEDED, ICMP_EXC_TTL, 0);
 }
 
+/*
+ * The stack limits errors, but for this one. A client that does not heed it, or
+ * whose address is forged, is told so often and no more.
+ */
+static bool may_tell(const struct sk_buff *skb, struct net *net, bool v6)
+{
+	struct chs_net *cn = chs_net(net);
+	struct chs_icmp_bucket *bucket;
+	unsigned long now = jiffies;
+	bool allowed;
+	u32 client;
+
+	client = v6 ? ipv6_addr_hash(&ipv6_hdr(skb)->saddr) :
+		      (__force u32)ip_hdr(skb)->saddr;
+	client ^= net_hash_mix(net);
+	bucket = &cn->icmp_buckets[hash_32(client, ilog2(CHS_ICMP_BUCKETS))];
+
+	spin_lock(&cn->icmp_lock);
+	bucket->tokens = min_t(unsigned long,
+			       bucket->tokens + (now - bucket->last),
+			       BURST * INTERVAL);
+	bucket->last = now;
+	allowed = bucket->tokens >= INTERVAL;
+	if (allowed)
+		bucket->tokens -= INTERVAL;
+	spin_unlock(&cn->icmp_lock);
+	return allowed;
+}
+
 static void too_big(struct sk_buff *skb, const struct nf_hook_state *state,
 		    bool v6, u32 mtu)
 {
+	if (!may_tell(skb, state->net, v6))
+		return;
 	if (v6)
 		send_v6(skb, state, ICMPV6_PKT_TOOBIG, 0, mtu);
 	else

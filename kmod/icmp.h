@@ -8,6 +8,18 @@
 struct nf_hook_state;
 struct sk_buff;
 
+#define CHS_ICMP_BUCKETS	256
+
+/**
+ * struct chs_icmp_bucket - errors to the clients of one hash value
+ * @last: jiffies when @tokens was right
+ * @tokens: jiffies' worth of errors that may be sent at once
+ */
+struct chs_icmp_bucket {
+	unsigned long last;
+	unsigned long tokens;
+};
+
 void chs_icmp_exceeded(struct sk_buff *skb, const struct nf_hook_state *state);
 void chs_icmp_too_big(struct sk_buff *skb, const struct nf_hook_state *state,
 		      u32 mtu);

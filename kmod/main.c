@@ -37,6 +37,7 @@ static int __net_init net_init(struct net *net)
 
 	cn->net = net;
 	mutex_init(&cn->lock);
+	spin_lock_init(&cn->icmp_lock);
 	INIT_LIST_HEAD(&cn->txns);
 	INIT_LIST_HEAD(&cn->sweeps);
 	INIT_DELAYED_WORK(&cn->sweep_work, chs_sweep_work);

@@ -12,10 +12,12 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rhashtable-types.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include "icmp.h"
 #include "table.h"
 
 /**
@@ -37,6 +39,8 @@
  * @direct_hooked: the same of the direct modes
  * @endpoint_lock: guards @endpoints; taken inside of @lock, or alone
  * @endpoints: where packets of the direct modes go
+ * @icmp_lock: guards @icmp_buckets
+ * @icmp_buckets: how often clients have been told of a path's MTU
  */
 struct chs_net {
 	struct chs_table __rcu *table;
@@ -58,6 +62,9 @@ struct chs_net {
 
 	struct mutex endpoint_lock; /* protects @endpoints */
 	struct rhashtable endpoints;
+
+	spinlock_t icmp_lock; /* protects @icmp_buckets */
+	struct chs_icmp_bucket icmp_buckets[CHS_ICMP_BUCKETS];
 };
 
 extern unsigned int chs_net_id;

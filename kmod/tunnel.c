@@ -274,6 +274,17 @@ static const struct chs_service *quoted_service(struct sk_buff *skb,
 	return svc && svc->mode == mode ? svc : NULL;
 }
 
+/* As the client sent it: forwarding has taken one hop off. */
+static void restore_hop(struct sk_buff *skb, bool v6)
+{
+	if (v6) {
+		ipv6_hdr(skb)->hop_limit++;
+	} else {
+		ip_hdr(skb)->ttl++;
+		ip_send_check(ip_hdr(skb));
+	}
+}
+
 static bool has_df(const struct sk_buff *skb, bool v6)
 {
 	return v6 || ip_hdr(skb)->frag_off & htons(IP_DF);
@@ -336,6 +347,7 @@ void chs_tunnel_error(struct sk_buff *skb, const struct nf_hook_state *state,
 	if (has_df(copy, quote.v6) &&
 	    (!quote.v6 || quote.mtu >= IPV6_MIN_MTU)) {
 		__skb_pull(copy, quote.inner_off);
+		restore_hop(copy, quote.v6);
 		chs_icmp_relay_too_big(copy, state, quote.v6, quote.mtu);
 	}
 out:

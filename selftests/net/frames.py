@@ -23,6 +23,7 @@ import time
 
 TIMEOUT = 10            # seconds for what must happen; an emulated machine is slow
 ETH_P_ALL = 3
+ETH_HLEN = 14
 ETH_P_IP, ETH_P_IPV6, ETH_P_ARP, ETH_P_VLAN = 0x0800, 0x86dd, 0x0806, 0x8100
 ICMP, IPIP, TCP, UDP, IPV6, FRAGMENT, ICMPV6 = 1, 4, 6, 17, 41, 44, 58
 HOPOPTS, ROUTING, DSTOPTS, SCTP = 0, 43, 60, 132
