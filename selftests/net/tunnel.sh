@@ -139,7 +139,7 @@ source_option()
 		chs_cmd_fail EINVAL "" chs_ctl service set "u-$mode${o}$o" source ff02::1
 	done
 	# The others have not noticed.
-	chs_frames tunnel.py source "$o" $((8000 + (10 - o) * 10 + o)) "u-ipip$((10 - o))$o" \
+	chs_frames tunnel.py source $((10 - o)) $((8000 + (10 - o) * 10 + o)) "u-ipip$((10 - o))$o" \
 		"$([[ $o == 4 ]] && echo 10.0.3.2 || echo 2001:db8:3::2)"
 }
 
