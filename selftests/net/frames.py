@@ -203,6 +203,10 @@ def destination_options(proto, size=8):
 
 # Taking apart ------------------------------------------------------------------
 
+def carries_gue(proto, off, head):
+    return proto == UDP and not off and head[2:4] == struct.pack("!H", GUE_PORT)
+
+
 class Ip:
     """A packet of either family. proto and data are those behind extension
     headers; for fragments data is what they carry."""
@@ -234,6 +238,9 @@ class Ip:
                 proto, length = data[size], data[size + 1]
                 size += (length + 1) * 8
             self.proto = proto
+        if carries_gue(self.proto, self.off, data[size:size + 6]):
+            # Who takes it out of UDP amends the header that others still see.
+            total = size + struct.unpack("!H", data[size + 4:size + 6])[0]
         self.src, self.dst = text(src), text(dst)
         self.header, self.data = data[:size], data[size:total]
         self.whole = data[:total]

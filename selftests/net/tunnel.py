@@ -270,7 +270,8 @@ def learnt(mode, inner, outer, port, mtu):
         if frame:
             break
     if true("the client is told", frame):
-        check_error(world, "learnt", frame, packet)
+        # The router quotes what the director has sent on.
+        check_error(world, "learnt", frame, forwarded(packet))
         expect("MTU", mtu_in(frame.ip), limit)
         true(f"after {tries} packets", tries <= 2)
     for port in backends:

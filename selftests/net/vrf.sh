@@ -45,26 +45,26 @@ topology()
 			fi
 			cat <<- EOT
 				addr add $CHS_VIP4/32 dev $vrf
-				addr add $CHS_VIP6/128 dev $vrf
+				addr add $CHS_VIP6/128 dev $vrf nodad
 				addr add 192.0.2.1/24 dev c$i
-				addr add 2001:db8:a::1/64 dev c$i
+				addr add 2001:db8:a::1/64 dev c$i nodad
 				addr add 198.51.100.1/24 dev e$i
-				addr add 2001:db8:b::1/64 dev e$i
+				addr add 2001:db8:b::1/64 dev e$i nodad
 			EOT
 		} | chs_ip lb -b - || return
 		chs_ip "cl$i" -b - <<- EOF || return
 			addr add $CHS_CL4/24 dev c0
-			addr add $CHS_CL6/64 dev c0
+			addr add $CHS_CL6/64 dev c0 nodad
 			addr add 10.0.9.10/24 dev c1
-			addr add 2001:db8:9::10/64 dev c1
+			addr add 2001:db8:9::10/64 dev c1 nodad
 			route add $CHS_VIP4 via 192.0.2.1 src $CHS_CL4
 			route add $CHS_VIP6 via 2001:db8:a::1 src $CHS_CL6
 		EOF
 		chs_direct_backend "$i" 198.51.100.1 2001:db8:b::1 \
 			"addr add 10.0.9.11/24 dev e1" \
-			"addr add 2001:db8:9::11/64 dev e1" \
+			"addr add 2001:db8:9::11/64 dev e1 nodad" \
 			"addr add 198.51.100.50/24 dev e0" \
-			"addr add 2001:db8:b::50/64 dev e0" \
+			"addr add 2001:db8:b::50/64 dev e0 nodad" \
 			"route add 192.0.2.0/24 via 10.0.9.10" \
 			"route add 2001:db8:a::/64 via 2001:db8:9::10" || return
 		chs_conns_start "cl$i" "cl$i" || return
