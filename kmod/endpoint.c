@@ -16,6 +16,7 @@
 #include <net/addrconf.h>
 #include <net/arp.h>
 #include <net/ip6_route.h>
+#include <net/l3mdev.h>
 #include <net/ndisc.h>
 #include <net/route.h>
 
@@ -256,6 +257,10 @@ static enum chsteer_obstacle route(const struct chs_endpoint_key *key,
 	memset(hop, 0, sizeof(*hop));
 	obstacle = chs_addr_is_v4(&key->addr) ? route_v4(key, net, hop) :
 						route_v6(key, net, hop);
+	/* What a VRF's table lacks is looked for in the main one. */
+	if (!obstacle && key->vrf &&
+	    l3mdev_master_ifindex_rcu(hop->dst->dev) != key->vrf)
+		obstacle = CHS_OBSTACLE_NO_ROUTE;
 	if (obstacle) {
 		dst_release(hop->dst);
 		hop->dst = NULL;
