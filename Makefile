@@ -54,23 +54,20 @@ tool_install: tool
 	$(Q)$(INSTALL) -D -m 0644 kmod/chsteer.yaml \
 		$(DESTDIR)$(PREFIX)/share/chsteer/chsteer.yaml
 
+# The kernel "debug" takes a while to build, so it has to be asked for.
 deps:
-	$(Q)selftests/deps.sh
+	$(Q)selftests/deps.sh $(if $(filter debug,$(KERNEL) $(KERNELS)),--debug)
 
 KERNEL ?= 6.12
+KERNELS ?=
 
-# All but the kernel "debug", which takes a while to build.
-packages:
-	$(Q)selftests/deps.sh $(if $(filter debug,$(KERNEL)),,--no-debug)
+test: deps
+	$(Q)selftests/run.sh $(addprefix --kernel ,$(KERNELS)) $(T)
 
-# Builds that one if it comes to it.
-test: packages
-	$(Q)selftests/run.sh $(T)
-
-check: packages
+check: deps
 	$(Q)selftests/check.sh $(T)
 
-demo: packages
+demo: deps
 	@echo 'demo: building'
 	$(Q)$(MAKE) $(s) -C userspace > /dev/null
 	@echo 'demo: booting Linux $(KERNEL) in an emulated machine: half a minute'
@@ -78,13 +75,13 @@ demo: packages
 		--kernel $(KERNEL) --timeout 1200 -- \
 		$(CURDIR)/selftests/demo/demo.sh
 
-bench: packages tool
+bench: deps tool
 	$(Q)selftests/bench.sh
 
-shell: packages tool
+shell: deps tool
 	$(Q)selftests/vm/run.sh --kernel $(KERNEL) --shell
 
-ynl: packages
+ynl: deps
 	$(Q)selftests/ynl.sh
 
 clean:
@@ -110,14 +107,15 @@ help:
 	@echo '  test       every test on each kernel; TAP  (T="pattern..." for some)'
 	@echo '  check      linters and static checkers     (T="check..." for some)'
 	@echo '  bench      all measurements'
-	@echo '  deps       all of that: packages, and the kernel "debug", which is built'
+	@echo '  deps       install what building and testing need'
 	@echo '  ynl        generate code from kmod/chsteer.yaml'
 	@echo 'Variables:'
 	@echo '  KDIR       kernel build tree      [$(KDIR)]'
 	@echo '  PREFIX     where the tool goes    [$(PREFIX)]'
 	@echo '  DESTDIR    root of the installation, for packages'
+	@echo '  KERNELS    kernels of test, also "debug"  [6.1 6.12]'
 	@echo '  KERNEL     kernel of demo and shell: 6.1, 6.12 or debug  [$(KERNEL)]'
 	@echo '  V=1        show commands'
 
-.PHONY: all modules tool install modules_install tool_install deps packages test check \
+.PHONY: all modules tool install modules_install tool_install deps test check \
 	demo bench shell ynl clean help

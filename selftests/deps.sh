@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Installs what building and testing need, on Debian 12, and builds the kernel
-# "debug". Quick when all is there.
+# Installs what building and testing need, on Debian 12. Quick when all is there.
 #
-# usage: deps.sh [--no-debug]
+# usage: deps.sh [--debug]	also builds the kernel "debug"
 #
 # A kernel that is not installed is unpacked below $CHS_CACHE instead: it is
 # booted in VMs only, and this machine must go on booting what it boots now.
@@ -16,9 +15,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/kernels.sh"
 
 case ${1:-} in
-'')		finish=("$here/vm/debug.sh") ;;
---no-debug)	finish=(true) ;;
-*)		echo "usage: deps.sh [--no-debug]" >&2; exit 1 ;;
+'')		finish=(true) ;;
+--debug)	finish=("$here/vm/debug.sh") ;;
+*)		echo "usage: deps.sh [--debug]" >&2; exit 1 ;;
 esac
 
 packages=(

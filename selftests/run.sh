@@ -5,7 +5,8 @@
 # "N passed, N failed".
 #
 # Groups: unit (pure code, sanitizers), cli (the tool, no kernel), and for each
-# kernel the scripts net/*.sh, in a VM. The kernel "debug" is built if need be.
+# kernel the scripts net/*.sh, in a VM. The kernel "debug" is not among them unless
+# it is asked for; it is built if need be.
 #
 # usage: run.sh [--kernel K]... [--jobs N] [PATTERN...]
 #
@@ -29,7 +30,7 @@ while (($#)); do
 	esac
 	shift
 done
-((${#kernels[@]})) || kernels=("${CHS_KERNELS[@]}" "$CHS_KERNEL_DEBUG")
+((${#kernels[@]})) || kernels=("${CHS_KERNELS[@]}")
 
 wanted()
 {
@@ -122,29 +123,30 @@ host()
 	before=$failed
 }
 
-# vm KERNEL SCRIPT...: to files, for several may be under way.
+# vm RUN: to files, for several may be under way. A run is a kernel and one of
+# the parts into which its scripts are divided.
 vm()
 {
-	local kernel=$1 limit=${CHS_VM_TIMEOUT:-1500}
+	local run=$1 kernel=${1%:*} limit=${CHS_VM_TIMEOUT:-3000}
 
-	shift
 	[[ $kernel != debug && $kernel != *-debug ]] || limit=$((limit * CHS_DEBUG_SLOW))
+	# shellcheck disable=SC2086 # several words
 	"$here/vm/run.sh" --kernel "$kernel" --timeout "$limit" -- \
-		"$here/vm/suite.sh" "$@" < /dev/null > "$work/vm-$kernel" 2>&1 &
+		"$here/vm/suite.sh" ${scripts_of[$run]} < /dev/null > "$work/vm-$run" 2>&1 &
 	vms+=($!)
-	pid_of[$kernel]=$!
+	pid_of[$run]=$!
 }
 
 vm_collect()
 {
-	local kernel=$1 status script done_scripts=''
+	local run=$1 kernel=${1%:*} status script done_scripts=''
 
 	# Follows the file until its writer is gone, so that one can watch.
-	collect "$kernel" < <(tail -n +1 -s 0.2 -f --pid="${pid_of[$kernel]}" \
-		"$work/vm-$kernel")
-	wait "${pid_of[$kernel]}"
+	collect "$kernel" < <(tail -n +1 -s 0.2 -f --pid="${pid_of[$run]}" \
+		"$work/vm-$run")
+	wait "${pid_of[$run]}"
 	status=$?
-	for script in "${scripts[@]}"; do
+	for script in ${scripts_of[$run]}; do
 		if [[ $done_scripts != *" $script "* ]]; then
 			result "not ok - $script: the VM did not finish it" "$kernel"
 		fi
@@ -153,6 +155,20 @@ vm_collect()
 		result "not ok - exit status $status of the VM" "$kernel"
 	fi
 	before=$failed
+}
+
+# divide KERNEL: its runs. The slow kernel has as many as there are VMs at once.
+divide()
+{
+	local kernel=$1 parts=1 i
+
+	[[ $kernel != debug ]] || parts=$jobs
+	for ((i = 0; i < parts; i++)); do
+		runs+=("$kernel:$i")
+	done
+	for ((i = 0; i < ${#scripts[@]}; i++)); do
+		scripts_of[$kernel:$((i % parts))]+=" ${scripts[i]}"
+	done
 }
 
 echo "TAP version 14"
@@ -173,13 +189,17 @@ if ((${#scripts[@]})) && [[ " ${kernels[*]} " == *" debug "* ]]; then
 fi
 if ((${#scripts[@]})); then
 	if make --no-print-directory -C "$top/userspace" > "$work/tool" 2>&1; then
-		declare -A pid_of=()
-		for ((i = 0; i < ${#kernels[@]}; i++)); do
-			for ((j = i; j < ${#kernels[@]} && j < i + jobs; j++)); do
-				[[ ${pid_of[${kernels[j]}]:-} ]] ||
-					vm "${kernels[j]}" "${scripts[@]}"
+		declare -A pid_of=() scripts_of=()
+		runs=()
+		for kernel in "${kernels[@]}"; do
+			divide "$kernel"
+		done
+		for ((i = 0; i < ${#runs[@]}; i++)); do
+			for ((j = i; j < ${#runs[@]} && j < i + jobs; j++)); do
+				[[ ! ${scripts_of[${runs[j]}]:-} || ${pid_of[${runs[j]}]:-} ]] ||
+					vm "${runs[j]}"
 			done
-			vm_collect "${kernels[i]}"
+			[[ ! ${pid_of[${runs[i]}]:-} ]] || vm_collect "${runs[i]}"
 		done
 	else
 		sed 's/^/# /' "$work/tool"
