@@ -121,8 +121,8 @@ static void steer_flow(const struct chs_service *svc,
 			chs_flow_pin(svc, flow, now, &pin);
 		chs_affinity_choose(svc->affinity, &arc, flow ? &pin : NULL,
 				    role_of(pkt),
-				    flow && (!changes ||
-					     in_sequence(pkt, flow)), &choice);
+				    flow && changes && in_sequence(pkt, flow),
+				    &choice);
 	} while (changes && !act(svc, pkt, &key, now, verdict->arc, flow,
 				 &choice));
 

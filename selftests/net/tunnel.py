@@ -271,7 +271,7 @@ def learnt(mode, inner, outer, port, mtu):
             break
     if true("the client is told", frame):
         # The router quotes what the director has sent on.
-        check_error(world, "learnt", frame, forwarded(packet))
+        check_error(world, "learnt", frame, packet)
         expect("MTU", mtu_in(frame.ip), limit)
         true(f"after {tries} packets", tries <= 2)
     for port in backends:
