@@ -116,17 +116,16 @@ unusable()
 # soon as it is here (C-046).
 source_option()
 {
-	local o=$1 mode address
+	local o=$1 mode address=10.0.3.77/32 nodad=''
 
-	address=10.0.3.77/32
-	[[ $o == 6 ]] && address=2001:db8:3::77/128
+	[[ $o == 6 ]] && address=2001:db8:3::77/128 nodad=nodad
 	for mode in ipip gue; do
 		chs_cmd_ok chs_ctl service set "u-$mode${o}$o" source "${address%/*}"
 		[[ $CHS_ERR == *Warning:*"${address%/*}"* ]] || chs_fail "no warning"
 		chs_frames tunnel.py source "$o" $((BASE[$mode] + o * 11)) "u-$mode${o}$o" none
 		unusable "u-$mode${o}$o" || chs_fail "not shown"
 	done
-	chs_ip lb addr add "$address" dev l1
+	chs_ip lb addr add "$address" dev l1 ${nodad:+"$nodad"}
 	for mode in ipip gue; do
 		chs_frames tunnel.py source "$o" $((BASE[$mode] + o * 11)) "u-$mode${o}$o" "${address%/*}"
 		unusable "u-$mode${o}$o" && chs_fail "still shown"
@@ -146,12 +145,12 @@ source_option()
 # Without the option it is the route's, which may change.
 source_by_route()
 {
-	local o=$1 old=10.0.3.2/24 new=10.0.3.3/24 mode
+	local o=$1 old=10.0.3.2/24 new=10.0.3.3/24 mode nodad=''
 
-	[[ $o == 6 ]] && old=2001:db8:3::2/64 new=2001:db8:3::3/64
+	[[ $o == 6 ]] && old=2001:db8:3::2/64 new=2001:db8:3::3/64 nodad=nodad
 	chs_ip lb -b - <<- EOF || return
 		addr del $old dev l1
-		addr add $new dev l1
+		addr add $new dev l1 $nodad
 		route replace 198.51.100.0/24 via 10.0.3.1
 		route replace 2001:db8:b::/64 via 2001:db8:3::1
 	EOF
@@ -160,7 +159,7 @@ source_by_route()
 	done
 	chs_ip lb -b - <<- EOF || return
 		addr del $new dev l1
-		addr add $old dev l1
+		addr add $old dev l1 $nodad
 		route replace 198.51.100.0/24 via 10.0.3.1
 		route replace 2001:db8:b::/64 via 2001:db8:3::1
 	EOF
