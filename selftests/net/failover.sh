@@ -141,20 +141,27 @@ fresh()
 	done
 }
 
-# change COMMAND...: of every service, with "B<i>" for backend i; on both
+# every COMMAND...: for each service, with "SERVICE" and "B1", "B2", ... for it and
+# its backends
+every()
+{
+	local mode f line i
+
+	for f in 4 6; do
+		line=$*
+		for i in 1 2 3 4 5 6; do
+			[[ $line != *B$i* ]] || line=${line//B$i/$(chs_be "$f" "$i")}
+		done
+		for mode in "${MODES[@]}"; do
+			echo "${line//SERVICE/$mode$f}"
+		done
+	done
+}
+
+# change COMMAND...: the same, done by both directors
 change()
 {
-	local mode f line
-
-	for mode in "${MODES[@]}"; do
-		for f in 4 6; do
-			line=$*
-			while [[ $line =~ B([0-9]) ]]; do
-				line=${line/B${BASH_REMATCH[1]}/$(chs_be "$f" "${BASH_REMATCH[1]}")}
-			done
-			echo "${line/SERVICE/$mode$f}"
-		done
-	done | chs_on_both || chs_fail "refused: $*"
+	every "$@" | chs_on_both || chs_fail "refused: $*"
 }
 
 # While nothing changes, nothing is remembered.
@@ -305,14 +312,22 @@ window_cut()
 # Backends come and go, and so do the ways to the directors.
 flaps()
 {
-	local i to
+	local i to name
 
+	every backend drain SERVICE B3 > "$CHS_TMP/drain"
+	for i in 0 1 2; do
+		every backend set SERVICE B3 state up weight $((i * 50)) > "$CHS_TMP/up.$i"
+	done
 	began
 	for ((i = 0; i < 10; i++)); do
-		change backend drain SERVICE B3
 		((i % 2)) && to=lb || to=lb2
+		for name in lb lb2; do
+			chs_on "$name" -b "$CHS_TMP/drain" || chs_fail "refused"
+		done
 		chs_to "$to" || chs_fail "no route"
-		change backend set SERVICE B3 state up weight $((i % 3 * 50))
+		for name in lb lb2; do
+			chs_on "$name" -b "$CHS_TMP/up.$((i % 3))" || chs_fail "refused"
+		done
 	done
 	ended flaps
 	change backend set SERVICE B3 weight 100

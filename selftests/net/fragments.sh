@@ -61,7 +61,7 @@ gaps()
 	local f=$1 key before
 
 	key=$([[ $f == 4 ]] && echo IpReasmFails || echo Ip6ReasmFails)
-	chs_in lb sysctl -qw net.ipv4.ipfrag_time=1 net.ipv6.ip6frag_time=1
+	chs_in lb sysctl -qw net.ipv4.ipfrag_time=1 net.netfilter.nf_conntrack_frag6_timeout=1
 	before=$(count "$key")
 	chs_frames fragments.py datagrams "$f" "$2" gaps
 	chs_busywait 20000 grew "$key" "$before" || chs_fail "$key stays"
