@@ -231,10 +231,9 @@ chs_run "topology" topology
 ((CHS_FAILED)) && chs_done
 for mode in ipip gue; do
 	for pair in "${PAIRS[@]}"; do
-		chs_run "$mode, IPv${pair%?} in IPv${pair#?}: headers" chs_frames \
-			tunnel.py headers $mode "${pair%?}" "${pair#?}" $((BASE[$mode] + pair))
-		chs_run "$mode, IPv${pair%?} in IPv${pair#?}: the last hop" chs_frames \
-			tunnel.py ttl $mode "${pair%?}" "${pair#?}" $((BASE[$mode] + pair))
+		chs_run "$mode, IPv${pair%?} in IPv${pair#?}: headers, and the last hop" \
+			chs_frames tunnel.py headers+ttl $mode "${pair%?}" "${pair#?}" \
+			$((BASE[$mode] + pair))
 	done
 	chs_run "$mode: backends take it" traffic $mode
 done
