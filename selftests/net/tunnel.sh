@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# chs-timeout: 1200
 #
 # Modes ipip and gue, with inner and outer packets of both families: what is on
 # the line, where it comes from, and that backends take it. Cases C-046 to C-050,
