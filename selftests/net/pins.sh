@@ -461,12 +461,14 @@ retransmitted()
 
 # A port that is used again follows the ring of now, however its last connection
 # ended, and whether or not that was remembered; and no SYN is lost (C-022, C-023).
+AGAIN=23000	# ports from here on have not been used
 again()
 {
-	local how first=23000 count=20 i before
+	local how first count=20 i before
 
 	before=$(retransmitted)
 	for how in "$@"; do
+		first=$AGAIN AGAIN=$((AGAIN + count))
 		service web 1
 		chs_cmd_ok reuse "$first" "$count" "$count" "$how"
 		chs_expect "$how: all on b1" "$(grep -c ' b1$' <<< "$CHS_OUT")" "$count"
@@ -485,7 +487,6 @@ again()
 				chs_fail "$how: not where lookup says"
 		done
 		over
-		first=$((first + count))
 	done
 	chs_expect "SYN sent again" $(($(retransmitted) - before)) 0
 }
