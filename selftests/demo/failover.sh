@@ -127,14 +127,12 @@ on_both()
 	done
 }
 
+# All at once: with a second change arcs would be open when connections begin, and
+# those in them are known to the director that saw them begin only.
 chsteer_begin()
 {
-	local i
-
 	on_both chctl service add web tcp $VIP:80 mode route
-	for i in 1 2 3; do
-		on_both chctl backend add web 198.51.100.$((10 + i))
-	done
+	on_both chctl backend add web 198.51.100.{11,12,13}
 }
 
 chsteer_change()

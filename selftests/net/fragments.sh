@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# chs-timeout: 1200
 #
 # Fragments follow their datagram in the direct modes: in any order, of any size,
 # of both families. Cases C-059, C-060.

@@ -390,8 +390,14 @@ def expect(what, got, want):
 
 
 def main(commands):
-    """Runs the command that the arguments name; ends with its verdict."""
-    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+    """Runs the command that the arguments name, or several, A+B+C, with the same
+    arguments; ends with their verdict."""
+    names = sys.argv[1].split("+") if len(sys.argv) > 1 else []
+    if not names or not set(names) <= set(commands):
         sys.exit(f"usage: {sys.argv[0]} {'|'.join(commands)} [ARGUMENT]...")
-    commands[sys.argv[1]](*sys.argv[2:])
+    for name in names:
+        before = failures
+        commands[name](*sys.argv[2:])
+        if failures != before:
+            print(f"FAIL {name}")
     sys.exit(failures != 0)

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# chs-timeout: 1200
 #
 # In the direct modes an ICMP error gets to the backend of the flow that it
 # quotes, also by a director that never saw the flow, and it makes, moves and

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# chs-timeout: 1200
 #
 # Packets too big for their way: the client is told what would fit, exactly, from
 # the address that it knows, in a proper packet; what may be fragmented is; and

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# chs-timeout: 1200
 #
 # Affinity of the direct modes: which flows are remembered, until when, what
 # becomes of them with their backend, and that lookup and the lists tell it.
@@ -460,16 +461,18 @@ retransmitted()
 
 # A port that is used again follows the ring of now, however its last connection
 # ended, and whether or not that was remembered; and no SYN is lost (C-022, C-023).
+AGAIN=23000	# ports from here on have not been used
 again()
 {
-	local how first=23000 count=30 i before
+	local how first count=20 i before
 
 	before=$(retransmitted)
-	for how in server client reset; do
+	for how in "$@"; do
+		first=$AGAIN AGAIN=$((AGAIN + count))
 		service web 1
 		chs_cmd_ok reuse "$first" "$count" "$count" "$how"
 		chs_expect "$how: all on b1" "$(grep -c ' b1$' <<< "$CHS_OUT")" "$count"
-		for i in 2 3 4; do
+		for i in 2 3; do
 			said "$first" "$count" > "$CHS_TMP/before"
 			chs_cmd_ok chs_ctl backend add web "$(be "$i")"
 			said "$first" "$count" > "$CHS_TMP/said"
@@ -484,7 +487,6 @@ again()
 				chs_fail "$how: not where lookup says"
 		done
 		over
-		first=$((first + count))
 	done
 	chs_expect "SYN sent again" $(($(retransmitted) - before)) 0
 }
@@ -650,7 +652,13 @@ chs_run "a deadline ends them" deadline
 both "del and down end just the backend's own flows" ends
 both "datagrams" datagrams
 chs_run "the last backend goes" emptied
-both "a port used again follows the ring" again
+for how in server client reset; do
+	chs_run "IPv4: a port used again follows the ring, ended by $how" \
+		again $how
+done
+F=6
+chs_run "IPv6: a port used again follows the ring" again server reset
+F=4
 chs_run "half closed, a connection stays" half_closed
 both "forged packets move nobody" forged
 chs_run "no room" no_room

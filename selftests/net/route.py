@@ -36,6 +36,7 @@ class Segment:
         self.cl = Port("cl", "c0")
         self.backends = [Port(f"b{i}", "e0") for i in range(1, n + 1)]
         self.mac = f.mac_of(director, dev)
+        self.known = {}
         self.service = {"tcp": f"web{family}", "udp": f"dns{family}"}
 
     def packet(self, sport, proto="tcp", dport=80, src=None, **options):
@@ -46,19 +47,14 @@ class Segment:
         data = udp(src, self.vip, sport, dport, b"hello")
         return f.ip(src, self.vip, f.UDP, data, **options)
 
-    def owner(self, sport, proto="tcp", dport=80, src=None):
-        flow = (proto, src or SRC[self.family], sport, self.vip, dport)
-        answer, = f.lookup(self.director, [flow])
-        return f.backend_of(answer["address"])
-
     def sport_of(self, i, first):
         """The first port from FIRST on whose flow is backend I's."""
-        flows = [("tcp", SRC[self.family], sport, self.vip, 80)
-                 for sport in range(first, first + 200)]
-        for sport, answer in enumerate(f.lookup(self.director, flows), first):
-            if f.backend_of(answer["address"]) == i:
-                return sport
-        raise LookupError(i)
+        if first not in self.known:
+            flows = [("tcp", SRC[self.family], sport, self.vip, 80)
+                     for sport in range(first, first + 100)]
+            self.known[first] = [f.backend_of(answer["address"])
+                                 for answer in f.lookup(self.director, flows)]
+        return first + self.known[first].index(i)
 
     def to_vip(self, frame):
         return (frame.ip.dst == self.vip and not frame.ip.off and

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# chs-timeout: 1200
 #
 # Mode route: a new next hop and nothing else. What leaves is compared with what
 # came; neighbours are found and followed; what would loop, or come from nowhere,
@@ -373,12 +374,10 @@ for f in 4 6; do
 	chs_run "IPv$f: neighbours that are not yet known" unresolved $f
 	chs_run "IPv$f: a backend that is not there" dead $f
 	chs_run "IPv$f: a backend's new address on the link" mac_change $f
-	chs_run "IPv$f: impossible sources" chs_frames route.py martian $f
-	chs_run "IPv$f: the last hop" chs_frames route.py ttl $f
-	chs_run "IPv$f: frames for others" chs_frames route.py cast $f
+	chs_run "IPv$f: impossible sources, last hops, frames for others, loops" \
+		chs_frames route.py martian+ttl+cast+back $f
 	chs_run "IPv$f: nobody new answers for the service address" \
 		chs_frames route.py answers $f
-	chs_run "IPv$f: never back to where it came from" chs_frames route.py back $f
 	chs_run "IPv$f: a backend that is off link" off_link $f
 	chs_run "IPv$f: the director as its own backend" own $f
 	chs_run "IPv$f: two directors as each other's backend" each_other $f

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# chs-timeout: 1200
 #
 # Modes ipip and gue, with inner and outer packets of both families: what is on
 # the line, where it comes from, and that backends take it. Cases C-046 to C-050,
@@ -231,10 +232,9 @@ chs_run "topology" topology
 ((CHS_FAILED)) && chs_done
 for mode in ipip gue; do
 	for pair in "${PAIRS[@]}"; do
-		chs_run "$mode, IPv${pair%?} in IPv${pair#?}: headers" chs_frames \
-			tunnel.py headers $mode "${pair%?}" "${pair#?}" $((BASE[$mode] + pair))
-		chs_run "$mode, IPv${pair%?} in IPv${pair#?}: the last hop" chs_frames \
-			tunnel.py ttl $mode "${pair%?}" "${pair#?}" $((BASE[$mode] + pair))
+		chs_run "$mode, IPv${pair%?} in IPv${pair#?}: headers, and the last hop" \
+			chs_frames tunnel.py headers+ttl $mode "${pair%?}" "${pair#?}" \
+			$((BASE[$mode] + pair))
 	done
 	chs_run "$mode: backends take it" traffic $mode
 done
