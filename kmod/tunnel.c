@@ -123,6 +123,12 @@ static void push_v6(struct sk_buff *skb, struct dst_entry *dst,
 	to_in6(&ip->daddr, daddr);
 }
 
+/* IPv6 is never fragmented on the way. */
+static bool has_df(const struct sk_buff *skb, bool v6)
+{
+	return v6 || ip_hdr(skb)->frag_off & htons(IP_DF);
+}
+
 /**
  * chs_tunnel_push() - encapsulate a packet
  * @skb: packet with room before it, its headers writable
@@ -154,8 +160,7 @@ int chs_tunnel_push(struct sk_buff *skb, const struct chs_service *svc,
 		   ipv4_get_dsfield(ip_hdr(skb));
 	tos = INET_ECN_encapsulate(tos, tos);
 	/* Who sends IPv6 need not hear of less than the least MTU: RFC 4213. */
-	df = fits && (v6 ? skb->len > IPV6_MIN_MTU :
-			   ip_hdr(skb)->frag_off & htons(IP_DF));
+	df = fits && has_df(skb, v6) && (!v6 || skb->len > IPV6_MIN_MTU);
 
 	gso_type = outer_v4 ? SKB_GSO_IPXIP4 : SKB_GSO_IPXIP6;
 	if (svc->mode == CHS_MODE_GUE)
@@ -283,11 +288,6 @@ static void restore_hop(struct sk_buff *skb, bool v6)
 		ip_hdr(skb)->ttl++;
 		ip_send_check(ip_hdr(skb));
 	}
-}
-
-static bool has_df(const struct sk_buff *skb, bool v6)
-{
-	return v6 || ip_hdr(skb)->frag_off & htons(IP_DF);
 }
 
 /**
