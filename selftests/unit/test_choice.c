@@ -29,6 +29,7 @@ static const struct chs_pin firm = { PINNED, NONE, false, false, false },
 	syn_ended = { PINNED, BEFORE, true, true, false },
 	syn_alone = { PINNED, NONE, true, false, false },
 	syn_alone_ended = { PINNED, NONE, true, true, false },
+	syn_alone_idle = { PINNED, NONE, true, true, true },
 	syn_dead = { NONE, BEFORE, true, false, false },
 	syn_dead_ended = { NONE, BEFORE, true, true, false },
 	syn_void = { NONE, NONE, true, true, false };
@@ -246,6 +247,8 @@ void test_choice_pinned(void)
 		{ 0, 0, &syn_alone_ended, DATA, 1, PINNED, BY_FLOW, CONFIRM },
 		{ 0, 0, &syn_alone_ended, DATA, 0, OWNER, BY_RING,
 		  TOUCH_ENDED },
+		{ 0, 0, &syn_alone_idle, SYN, 0, OWNER, BY_RING,
+		  CREATE(OWNER) },
 
 		/* Where the SYN went has. */
 		{ 0, 0, &syn_dead, SYN, 1, OWNER, BY_RING,
