@@ -228,11 +228,14 @@ CHS_PIDS=()
 # in $CHS_TMP/PID.log. It is ended with the script.
 chs_bg()
 {
-	local log
+	local log fd
 
+	# Opened here: opened by the process it could be after the move.
 	log=$(mktemp "$CHS_TMP/bg.XXXXXX")
-	"$@" < /dev/null > "$log" 2>&1 &
+	exec {fd}> "$log"
+	"$@" < /dev/null >&"$fd" 2>&1 {fd}>&- &
 	CHS_PID=$!
+	exec {fd}>&-
 	mv "$log" "$CHS_TMP/$CHS_PID.log"
 	CHS_PIDS+=("$CHS_PID")
 }
