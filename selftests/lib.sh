@@ -228,11 +228,17 @@ CHS_PIDS=()
 # in $CHS_TMP/PID.log. It is ended with the script.
 chs_bg()
 {
-	local log
+	local log fd
 
+	# Of a function it would be a shell's process that is known and ended.
+	[[ $1 != chs_in ]] ||
+		set -- nsenter --net="/run/netns/${CHS_NS[$2]}" -- "${@:3}"
+	# Opened here: opened by the process it could be after the move.
 	log=$(mktemp "$CHS_TMP/bg.XXXXXX")
-	"$@" < /dev/null > "$log" 2>&1 &
+	exec {fd}> "$log"
+	"$@" < /dev/null >&"$fd" 2>&1 {fd}>&- &
 	CHS_PID=$!
+	exec {fd}>&-
 	mv "$log" "$CHS_TMP/$CHS_PID.log"
 	CHS_PIDS+=("$CHS_PID")
 }
@@ -461,8 +467,8 @@ chs_conns_start()
 
 	mkfifo "$pipe.in" "$pipe.out" || return
 	exec {in}<> "$pipe.in" {out}<> "$pipe.out"
-	chs_in "$2" "$CHS_LIB/net/conns.py" < "$pipe.in" > "$pipe.out" \
-		2> "$pipe.err" &
+	nsenter --net="/run/netns/${CHS_NS[$2]}" -- "$CHS_LIB/net/conns.py" \
+		< "$pipe.in" > "$pipe.out" 2> "$pipe.err" &
 	CHS_PID=$!
 	CHS_PIDS+=("$CHS_PID")
 	CHS_CONNS_IN[$id]=$in CHS_CONNS_OUT[$id]=$out CHS_CONNS_PID[$id]=$CHS_PID

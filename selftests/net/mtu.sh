@@ -78,7 +78,7 @@ told()
 	done
 }
 
-# A smaller link, one with a tag, and a client with a larger one.
+# A smaller link, for all modes.
 links()
 {
 	local mode
@@ -198,7 +198,8 @@ route_mtu()
 	EOF
 }
 
-# offload STATE: segments are made and merged by the devices, or by nobody
+# offload SENDS MERGES [LIST]: on or off each: whether the client's device makes
+# the segments, whether the director merges them, and as a list
 offload()
 {
 	local sends=$1 merges=$2
