@@ -86,9 +86,10 @@ transfer()
 	chs_conns "$id" reset
 }
 
+# How many there are is up to the ports: a few of 24 flows are b1's.
 captured()
 {
-	(($(tcpdump -nr "$CHS_TMP/dump" 2> /dev/null | wc -l) > 40))
+	(($(tcpdump -nr "$CHS_TMP/dump" 2> /dev/null | wc -l) > 3))
 }
 
 sums()
