@@ -34,6 +34,7 @@ SOL_PACKET, PACKET_IGNORE_OUTGOING = 263, 23
 
 VIP = {4: "203.0.113.80", 6: "2001:db8:f::80"}
 CL = {4: "192.0.2.10", 6: "2001:db8:a::10"}
+BACKENDS = {4: "198.51.100.", 6: "2001:db8:b::"}
 GUE_PORT = 6080
 
 NETNS = dict(word.split("=", 1) for word in os.environ.get("CHS_NETNS", "").split())
@@ -41,6 +42,10 @@ NETNS = dict(word.split("=", 1) for word in os.environ.get("CHS_NETNS", "").spli
 libc = ctypes.CDLL(None, use_errno=True)
 os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 HOME = os.open("/proc/self/ns/net", os.O_RDONLY)
+
+
+def backend(family, i):
+    return f"{BACKENDS[family]}{10 + i}"
 
 
 def backend_of(address):
@@ -103,6 +108,10 @@ def drops(name, service):
 
 
 # Making ------------------------------------------------------------------------
+
+def family_of(address):
+    return 6 if ":" in address else 4
+
 
 def packed(address):
     return socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET,

@@ -51,7 +51,6 @@ topology()
 	services | chs_on_both || return
 	chs_serve udp:53,udp:54,udp:55,tcp:80,tcp:81,tcp:82 b1 b2 b3 b4 || return
 	chs_conns_start c cl
-	chs_conns_start s cl
 }
 
 flows()
@@ -147,35 +146,6 @@ unknown()
 	done
 }
 
-# The way to the client shrinks, and who says so says it to the other director:
-# what backends send gets through all the same.
-shrinks()
-{
-	local f=$1 mode via=10.0.2.2 before
-
-	[[ $f == 6 ]] && via=2001:db8:2::2
-	chs_to lb
-	chs_ip er "-$f" -b - <<- EOF || return
-		rule add iif lo lookup 52
-		route add $(chs_vip "$f") via $via table 52
-	EOF
-	chs_ip er link set r0 mtu 1400
-	before=$(chs_packets lb2)
-	for mode in "${MODES[@]}"; do
-		chs_conns s open tcp "$(chs_vip "$f")" "${TCP[$mode]}" 6
-		chs_answers "$mode" answered=6
-	done
-	chs_conns s exchange timeout=60000 size=50000
-	chs_answers "large answers" answered=18 broken=0
-	(($(chs_packets lb2) > before)) || chs_fail "lb2 is told nothing"
-	chs_conns s reset
-	chs_ip er link set r0 mtu 1500
-	chs_ip er "-$f" rule del iif lo lookup 52
-	for i in 1 2 3 4; do
-		chs_ip "b$i" "-$f" route flush cache
-	done
-}
-
 # count NAME KEY: what a namespace has counted of its own
 count()
 {
@@ -227,7 +197,6 @@ for f in 4 6; do
 		unknown $f
 	chs_run "IPv$f: errors that tell of no flow are the host's" \
 		chs_frames icmp_direct.py host $f lb "route-u$f"
-	chs_run "IPv$f: the way to the client shrinks" shrinks $f
 	chs_run "IPv$f: echo is the host's" echoed $f
 	chs_run "IPv$f: errors of backends" from_backend $f
 done

@@ -232,6 +232,18 @@ flush()
 	over
 }
 
+# moved_arc_former: what lookup knows about former owners, for old flows
+formers()
+{
+	told old established
+	jq -r '.former // empty' "$CHS_TMP/told" | wc -l
+}
+
+no_formers()
+{
+	(($(formers) == 0))
+}
+
 # An arc settles when its window is over and its flows have ended, and those that
 # go on sending stay for ever.
 settles()
