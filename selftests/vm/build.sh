@@ -26,10 +26,11 @@ mkdir -p "$out/kmod"
 exec 9> "$out/.lock"
 flock 9
 
-# Time stamps are kept, so that only what changed is built again.
-cp -pu "$top/Kbuild" "$out/"
+# Only what changed is built again. It is as new as its copy: with the time of its
+# change it could seem older than an object of another build.
+cp -u "$top/Kbuild" "$out/"
 (cd "$top/kmod" && find . -type f \( -name '*.[ch]' -o -name 'Kbuild*' \) ! -name '*.mod.c' \
-	-exec cp -pu --parents -t "$out/kmod" {} +)
+	-exec cp -u --parents -t "$out/kmod" {} +)
 (cd "$out/kmod" && find . -type f -name '*.[ch]' ! -name '*.mod.c' -print0) |
 while IFS= read -r -d '' file; do
 	[[ -e $top/kmod/$file ]] || rm -f "$out/kmod/$file"
