@@ -20,11 +20,10 @@ failover_topology()
 			net.ipv4.conf.{all,default}.rp_filter=0
 	done
 	nsenter --net=/run/netns/router sysctl -qw net.ipv4.ip_forward=1
-	ip -b - <<- EOT || return
-		link add c0 netns visitor type veth peer name r0 netns router
-		link add l0 netns lb1 type veth peer name r1 netns router
-		link add l0 netns lb2 type veth peer name r2 netns router
-	EOT
+	# Each from its own namespace: a name must be free where one asks from.
+	ip -n visitor link add c0 type veth peer name r0 netns router || return
+	ip -n lb1 link add l0 type veth peer name r1 netns router || return
+	ip -n lb2 link add l0 type veth peer name r2 netns router || return
 	{
 		cat <<- EOT
 			link add br0 type bridge
