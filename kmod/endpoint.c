@@ -9,6 +9,7 @@
  */
 #include "endpoint.h"
 
+#include "addr.h"
 #include "netns.h"
 
 #include <linux/rhashtable.h>
@@ -168,11 +169,6 @@ static u8 outer_proto(const struct chs_endpoint_key *key)
 	}
 }
 
-static void to_in6(struct in6_addr *to, const union chs_addr *from)
-{
-	memcpy(to->s6_addr, from->b, sizeof(to->s6_addr));
-}
-
 static bool by_route(const struct chs_endpoint_key *key)
 {
 	return !(key->source.q[0] | key->source.q[1]);
@@ -219,9 +215,9 @@ static enum chsteer_obstacle route_v6(const struct chs_endpoint_key *key,
 	const struct rt6_info *rt;
 	struct dst_entry *dst;
 
-	to_in6(&flow.daddr, &key->addr);
+	chs_addr_to_in6(&flow.daddr, &key->addr);
 	if (!by_route(key)) {
-		to_in6(&flow.saddr, &key->source);
+		chs_addr_to_in6(&flow.saddr, &key->source);
 		if (!ipv6_chk_addr(net, &flow.saddr, NULL, 0))
 			return CHS_OBSTACLE_BAD_SOURCE;
 	}
@@ -285,7 +281,7 @@ static void set_nexthop_v6(const struct chs_endpoint_key *key,
 {
 	struct in6_addr daddr;
 
-	to_in6(&daddr, &key->addr);
+	chs_addr_to_in6(&daddr, &key->addr);
 	memcpy(hop->nexthop.b, rt6_nexthop(dst_rt6_info(hop->dst), &daddr),
 	       sizeof(hop->nexthop.b));
 }
@@ -334,7 +330,7 @@ enum chsteer_obstacle chs_endpoint_hop(struct chs_endpoint *endpoint,
 	obstacle = route(key, net, hop);
 	if (obstacle)
 		return obstacle;
-	to_in6(&saddr6, &hop->source);
+	chs_addr_to_in6(&saddr6, &hop->source);
 	dst_cache_set_ip6(&endpoint->cache, hop->dst, &saddr6);
 	set_nexthop_v6(key, hop);
 	return CHS_OBSTACLE_NONE;
@@ -356,7 +352,7 @@ struct neighbour *chs_endpoint_neighbour(const struct chs_hop *hop)
 	if (chs_addr_is_v4(&hop->nexthop))
 		return ip_neigh_gw4(dev, hop->nexthop.w[3]);
 
-	to_in6(&addr6, &hop->nexthop);
+	chs_addr_to_in6(&addr6, &hop->nexthop);
 	neigh = __ipv6_neigh_lookup_noref(dev, &addr6);
 	return neigh ?: __neigh_create(&nd_tbl, &addr6, dev, false);
 }
@@ -371,7 +367,7 @@ static bool answers(const struct chs_hop *hop)
 	if (chs_addr_is_v4(&hop->nexthop)) {
 		neigh = __ipv4_neigh_lookup_noref(dev, (__force u32)hop->nexthop.w[3]);
 	} else {
-		to_in6(&addr6, &hop->nexthop);
+		chs_addr_to_in6(&addr6, &hop->nexthop);
 		neigh = __ipv6_neigh_lookup_noref(dev, &addr6);
 	}
 	return !neigh || !(READ_ONCE(neigh->nud_state) &

@@ -388,12 +388,15 @@ err_count:
 }
 
 /**
- * chs_flows_flush() - forget all flows
+ * chs_flows_each() - see every flow, and be free to forget it
  * @flows: table, or NULL
+ * @func: called for each, under RCU; twice for one if the table is resized
+ * @arg: passed to it
  *
- * Context: process; sleeps until they are gone from all counters.
+ * Context: process; may sleep between two flows.
  */
-void chs_flows_flush(struct chs_flows *flows)
+void chs_flows_each(struct chs_flows *flows,
+		    void (*func)(struct chs_flow *flow, void *arg), void *arg)
 {
 	struct rhashtable_iter iter;
 	struct chs_flow *flow;
@@ -404,8 +407,10 @@ void chs_flows_flush(struct chs_flows *flows)
 	rhashtable_walk_enter(&flows->table, &iter);
 	rhashtable_walk_start(&iter);
 	while ((flow = rhashtable_walk_next(&iter))) {
-		if (!IS_ERR(flow))
-			chs_flow_forget(flows, flow);
+		/* The table is being resized, and begun again. */
+		if (IS_ERR(flow))
+			continue;
+		func(flow, arg);
 		if (need_resched()) {
 			rhashtable_walk_stop(&iter);
 			cond_resched();
@@ -414,6 +419,25 @@ void chs_flows_flush(struct chs_flows *flows)
 	}
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);
+}
+
+static void forget(struct chs_flow *flow, void *flows)
+{
+	chs_flow_forget(flows, flow);
+}
+
+/**
+ * chs_flows_flush() - forget all flows
+ * @flows: table, or NULL
+ *
+ * Context: process; sleeps until they are gone from all counters.
+ */
+void chs_flows_flush(struct chs_flows *flows)
+{
+	if (!chs_flows_count(flows))
+		return;
+
+	chs_flows_each(flows, forget, flows);
 	rcu_barrier();
 }
 

@@ -85,6 +85,8 @@ void chs_flow_exit(void);
 struct chs_flows *chs_flows_alloc(void);
 struct chs_flows *chs_flows_get(struct chs_flows *flows);
 void chs_flows_put(struct chs_flows *flows);
+void chs_flows_each(struct chs_flows *flows,
+		    void (*func)(struct chs_flow *flow, void *arg), void *arg);
 void chs_flows_flush(struct chs_flows *flows);
 
 /**

@@ -121,6 +121,26 @@ static bool has_ended(const struct nf_conn *ct)
 	return state == TCP_CONNTRACK_TIME_WAIT || state == TCP_CONNTRACK_CLOSE;
 }
 
+/* The connection whose client sends so, with a reference, or NULL. */
+static struct nf_conn *find_original(struct net *net,
+				     const struct chs_tuple *tuple)
+{
+	struct nf_conntrack_tuple_hash *found;
+	struct nf_conntrack_tuple nf_tuple;
+	struct nf_conn *ct;
+
+	tuple_to_nf(&nf_tuple, tuple);
+	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &nf_tuple);
+	if (!found)
+		return NULL;
+
+	ct = nf_ct_tuplehash_to_ctrack(found);
+	if (NF_CT_DIRECTION(found) == IP_CT_DIR_ORIGINAL)
+		return ct;
+	nf_ct_put(ct);
+	return NULL;
+}
+
 /**
  * chs_nat_lookup() - where conntrack would send a packet
  * @net: network namespace
@@ -133,19 +153,13 @@ static bool has_ended(const struct nf_conn *ct)
 void chs_nat_lookup(struct net *net, const struct chs_tuple *tuple,
 		    bool established, struct chs_verdict *verdict)
 {
+	struct nf_conn *ct = find_original(net, tuple);
 	const struct chs_backend *backend = NULL;
-	struct nf_conntrack_tuple_hash *found;
-	struct nf_conntrack_tuple nf_tuple;
-	struct nf_conn *ct;
 
-	tuple_to_nf(&nf_tuple, tuple);
-	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &nf_tuple);
-	if (!found)
+	if (!ct)
 		return;
 
-	ct = nf_ct_tuplehash_to_ctrack(found);
-	if (NF_CT_DIRECTION(found) == IP_CT_DIR_ORIGINAL &&
-	    (ct->status & IPS_DST_NAT) && (established || !has_ended(ct)))
+	if ((ct->status & IPS_DST_NAT) && (established || !has_ended(ct)))
 		backend = chs_nat_backend(verdict->svc, ct, tuple->dport);
 	nf_ct_put(ct);
 
@@ -234,17 +248,11 @@ static bool is_syn(const struct sk_buff *skb, bool v6)
  */
 static void forget_ended(struct net *net, const struct chs_tuple *tuple)
 {
-	struct nf_conntrack_tuple_hash *found;
-	struct nf_conntrack_tuple nf_tuple;
-	struct nf_conn *ct;
+	struct nf_conn *ct = find_original(net, tuple);
 
-	tuple_to_nf(&nf_tuple, tuple);
-	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &nf_tuple);
-	if (!found)
+	if (!ct)
 		return;
-
-	ct = nf_ct_tuplehash_to_ctrack(found);
-	if (NF_CT_DIRECTION(found) == IP_CT_DIR_ORIGINAL && has_ended(ct))
+	if (has_ended(ct))
 		nf_ct_kill(ct);
 	nf_ct_put(ct);
 }

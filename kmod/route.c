@@ -2,15 +2,12 @@
 /* What the routing tables say of an address; for checks and warnings only. */
 #include "route.h"
 
+#include "addr.h"
+
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
 #include <net/ip6_route.h>
 #include <net/route.h>
-
-static void to_in6(struct in6_addr *to, const union chs_addr *from)
-{
-	memcpy(to->s6_addr, from->b, sizeof(to->s6_addr));
-}
 
 /**
  * chs_route_local() - whether an address is this host's own
@@ -27,7 +24,7 @@ bool chs_route_local(struct net *net, const union chs_addr *addr)
 	if (chs_addr_is_v4(addr))
 		return inet_addr_type(net, addr->w[3]) == RTN_LOCAL;
 
-	to_in6(&addr6, addr);
+	chs_addr_to_in6(&addr6, addr);
 	return ipv6_chk_addr(net, &addr6, NULL, 0);
 }
 
@@ -52,7 +49,7 @@ static bool leads_away_v6(struct net *net, const union chs_addr *addr)
 	struct dst_entry *dst;
 	bool away;
 
-	to_in6(&flow.daddr, addr);
+	chs_addr_to_in6(&flow.daddr, addr);
 	dst = ip6_route_output(net, NULL, &flow);
 	away = !dst->error &&
 	       !(dst_rt6_info(dst)->rt6i_flags & (RTF_LOCAL | RTF_REJECT));

@@ -17,8 +17,6 @@
 #include <linux/bitmap.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
-#include <linux/rhashtable.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
@@ -163,8 +161,9 @@ static void note_stay(struct walk *walk, const struct chs_flow *flow,
 }
 
 /* Forget a flow that need not be remembered any more. */
-static void see_flow(struct walk *walk, struct chs_flow *flow)
+static void see_flow(struct chs_flow *flow, void *arg)
 {
+	struct walk *walk = arg;
 	const struct chs_service *svc = walk->svc;
 	struct chs_pin pin;
 	struct chs_arc arc;
@@ -180,32 +179,6 @@ static void see_flow(struct walk *walk, struct chs_flow *flow)
 	else if (svc->affinity != CHS_AFFINITY_FLOW && walk->alive &&
 		 arc.state == CHS_ARC_CLOSING)
 		note_stay(walk, flow, &pin);
-}
-
-static void walk_flows(struct walk *walk)
-{
-	struct chs_flows *flows = walk->svc->flows;
-	struct rhashtable_iter iter;
-	struct chs_flow *flow;
-
-	if (!chs_flows_count(flows))
-		return;
-
-	rhashtable_walk_enter(&flows->table, &iter);
-	rhashtable_walk_start(&iter);
-	while ((flow = rhashtable_walk_next(&iter))) {
-		/* The table is being resized, and begun again. */
-		if (IS_ERR(flow))
-			continue;
-		see_flow(walk, flow);
-		if (need_resched()) {
-			rhashtable_walk_stop(&iter);
-			cond_resched();
-			rhashtable_walk_start(&iter);
-		}
-	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
 }
 
 static void settle_arcs(const struct walk *walk)
@@ -240,7 +213,7 @@ static void settle(struct chs_service *svc, u32 now)
 		walk.alive = kvcalloc(BITS_TO_LONGS(svc->conf.slots),
 				      sizeof(long), GFP_KERNEL_ACCOUNT);
 
-	walk_flows(&walk);
+	chs_flows_each(svc->flows, see_flow, &walk);
 	/* Without memory arcs are settled another time. */
 	if (walk.alive)
 		settle_arcs(&walk);

@@ -12,6 +12,7 @@
  */
 #include "tunnel.h"
 
+#include "addr.h"
 #include "endpoint.h"
 #include "icmp.h"
 #include "packet.h"
@@ -48,11 +49,6 @@ u32 chs_tunnel_overhead(u8 mode, bool outer_v6)
 	return ip + (mode == CHS_MODE_GUE ? sizeof(struct udphdr) : 0);
 }
 
-static void to_in6(struct in6_addr *to, const union chs_addr *from)
-{
-	memcpy(to->s6_addr, from->b, sizeof(to->s6_addr));
-}
-
 static void push_udp(struct sk_buff *skb, const struct chs_service *svc,
 		     const union chs_addr *daddr, const union chs_addr *saddr,
 		     u64 hash)
@@ -71,8 +67,8 @@ static void push_udp(struct sk_buff *skb, const struct chs_service *svc,
 	if (chs_addr_is_v4(daddr)) {
 		udp_set_csum(false, skb, saddr->w[3], daddr->w[3], skb->len);
 	} else {
-		to_in6(&saddr6, saddr);
-		to_in6(&daddr6, daddr);
+		chs_addr_to_in6(&saddr6, saddr);
+		chs_addr_to_in6(&daddr6, daddr);
 		udp6_set_csum(false, skb, &saddr6, &daddr6, skb->len);
 	}
 }
@@ -119,8 +115,8 @@ static void push_v6(struct sk_buff *skb, struct dst_entry *dst,
 	ip->payload_len = htons(skb->len - sizeof(*ip));
 	ip->nexthdr = proto;
 	ip->hop_limit = ip6_dst_hoplimit(dst);
-	to_in6(&ip->saddr, saddr);
-	to_in6(&ip->daddr, daddr);
+	chs_addr_to_in6(&ip->saddr, saddr);
+	chs_addr_to_in6(&ip->daddr, daddr);
 }
 
 /* IPv6 is never fragmented on the way. */
