@@ -17,7 +17,8 @@ KMSG_BAD+='|INFO: trying to register|kmemleak: .*disabled'
 # From here on messages count; what the boot said does not.
 kmsg_mark()
 {
-	echo "chs-vm: begin" > /dev/kmsg
+	# As an alert, or the console would not have it.
+	echo "<1>chs-vm: begin" > /dev/kmsg
 	dmesg -C
 }
 
