@@ -93,6 +93,13 @@ seen_as()
 		"$(cut -d ' ' -f 9 "$CHS_TMP/table" | sort -u)" "$2"
 }
 
+# What was never answered is remembered for minutes as it was translated first, and
+# the next flow may have its port.
+forget_unanswered()
+{
+	chs_in lb conntrack -F
+}
+
 # Replies are bridged past the director, with the backend's address.
 without()
 {
@@ -106,6 +113,7 @@ without()
 	chs_conns cl open udp "$(chs_vip "$f")" 53 3 timeout=1500
 	chs_answers "UDP without masquerade" answered=0
 	chs_conns cl reset
+	forget_unanswered
 }
 
 with()
@@ -148,6 +156,7 @@ self()
 	chs_conns b1 open tcp "$(chs_vip "$f")" 80 2 timeout=1000
 	chs_answers "TCP without masquerade" answered=0
 	chs_conns b1 reset
+	forget_unanswered
 	chs_cmd_ok chs_ctl backend set '*' "$b2" state up
 	chs_ip lb link set p1 type bridge_slave hairpin off
 }
