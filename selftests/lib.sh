@@ -47,6 +47,12 @@ chs_pause()
 	return 0
 }
 
+# chs_amount N: so many flows or rounds, of which fewer do; a fifth on a slow kernel
+chs_amount()
+{
+	echo $((${CHS_SLOW:-1} > 1 ? ($1 + 4) / 5 : $1))
+}
+
 # chs_fail TEXT...: the running case has failed; it goes on until it returns.
 chs_fail()
 {
@@ -184,6 +190,29 @@ chs_busywait()
 		fi
 		chs_pause 0.05
 	done
+}
+
+# Memory that only the kernel gives back, in KiB. What is free says less: it comes
+# and goes by megabytes with caches and lists of pages a CPU.
+chs_kernel_memory()
+{
+	awk '/^(SUnreclaim|VmallocUsed|Percpu):/ { n += $2 } END { print n }' /proc/meminfo
+}
+
+# chs_memory_back BEFORE KIB: no more than KIB more is in use than BEFORE. A kernel
+# that keeps what is freed for a while, to see who still uses it, looks for leaks by
+# itself.
+chs_memory_back()
+{
+	local end=$(($1 + $2))
+
+	[[ -e /sys/kernel/debug/kmemleak ]] || chs_busywait 20000 chs_memory_below "$end" ||
+		chs_fail "$1 KiB in use before, $(chs_kernel_memory) after"
+}
+
+chs_memory_below()
+{
+	(($(chs_kernel_memory) < $1))
 }
 
 chs_not()

@@ -33,7 +33,8 @@ chs_loaded_where()
 	local section address
 
 	[[ ${CHS_LOADS:-} ]] || return 0
-	for section in /sys/module/chsteer/sections/.*text*; do
+	# The caller may have set -f.
+	find /sys/module/chsteer/sections -name '.*text*' | while read -r section; do
 		read -r address < "$section" && echo "${section##*/} $address"
 	done >> "$CHS_LOADS"
 }

@@ -25,7 +25,7 @@
 
 MODES=(route ipip gue)
 declare -A PORT=([route]=80 [ipip]=81 [gue]=82)
-N4=150 N6=50
+N4=$(chs_amount 150) N6=$(chs_amount 50)
 
 services()
 {

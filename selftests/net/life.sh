@@ -95,19 +95,12 @@ open_flows()
 	[[ $(chs_in lb chctl -j stats s | jq '.[0].new_flows') -ge 2 ]]
 }
 
-# Memory that only the kernel gives back, in KiB. What is free says less: it comes
-# and goes by megabytes with caches and lists of pages a CPU.
-kernel_memory()
-{
-	awk '/^(SUnreclaim|VmallocUsed|Percpu):/ { n += $2 } END { print n }' /proc/meminfo
-}
-
 rounds()
 {
 	local before i n=$1
 
 	again && again || return
-	before=$(kernel_memory)
+	before=$(chs_kernel_memory)
 	for ((i = 0; i < n; i++)); do
 		fill || { chs_fail "round $i: not configured"; return; }
 		((i % 10)) || talk || chs_fail "round $i: no traffic"
@@ -116,8 +109,7 @@ rounds()
 		((i % 5)) && chs_in lb chctl flush
 	done
 	# 100 KiB a round would be one ring each.
-	chs_busywait 20000 is_back "$before" $((n * 50)) ||
-		chs_fail "$before KiB in use before, $(kernel_memory) after $n rounds"
+	chs_memory_back "$before" $((n * 50))
 }
 
 # Unload, with whatever is there, and load.
@@ -125,11 +117,6 @@ again()
 {
 	chs_unload || { chs_fail "not unloaded"; return; }
 	chs_load || chs_fail "not loaded"
-}
-
-is_back()
-{
-	(($(kernel_memory) < $1 + $2))
 }
 
 # A deadline passes while the module goes: what it does must be over by then.
@@ -165,7 +152,7 @@ large_removal()
 			printf "backend add big$i 10.$i.%s\n" {0..15}.{0..63}
 		done
 	} > "$CHS_TMP/big"
-	before=$(kernel_memory)
+	before=$(chs_kernel_memory)
 	for how in "flush" "service del big0" "backend del big1 $(printf '10.1.%s ' {0..15}.{0..63})" ""; do
 		chs_cmd_ok chs_in lb chctl apply "$CHS_TMP/big"
 		# shellcheck disable=SC2086 # several words
@@ -173,8 +160,7 @@ large_removal()
 		chs_unload || { chs_fail "not unloaded after ${how:0:20}"; return; }
 		chs_load
 	done
-	chs_busywait 20000 is_back "$before" 8192 ||
-		chs_fail "$before KiB in use before, $(kernel_memory) after"
+	chs_memory_back "$before" 8192
 }
 
 under_load()
@@ -235,7 +221,8 @@ chs_setup
 chs_run "loaded once only" twice
 chs_run "unload with everything in use" in_use
 chs_run "unload as a deadline passes" deadline_passes
-chs_run "a hundred rounds" rounds 100
+n=$(chs_amount 100)
+chs_run "$n rounds" rounds "$n"
 chs_run "a large removal, and unload behind it" large_removal
 chs_run "unload under load" under_load
 chs_run "flows end by their timeouts" flows_end

@@ -10,6 +10,8 @@
 
 # Names and labels of full length, and IPv6, make the longest entries.
 name=n$(printf '%029d' 0)
+SERVICES=$(chs_amount 600)
+MANY=$(chs_amount 3000)		# backends of one service
 zone=$(printf 'z%.0s' {1..31})
 
 # fill SERVICES BACKENDS: so many services, with so many backends each
@@ -45,18 +47,18 @@ counted()
 
 many_services()
 {
-	fill 600 2 > "$CHS_TMP/file"
+	fill "$SERVICES" 2 > "$CHS_TMP/file"
 	chs_cmd_ok chctl apply "$CHS_TMP/file"
-	counted 600 1200
+	counted "$SERVICES" $((SERVICES * 2))
 	chctl save > "$CHS_TMP/saved"
 	cmp "$CHS_TMP/file" "$CHS_TMP/saved" || chs_fail "saved otherwise"
 }
 
 many_backends()
 {
-	fill 3 3000 > "$CHS_TMP/file"
+	fill 3 "$MANY" > "$CHS_TMP/file"
 	chs_cmd_ok chctl apply "$CHS_TMP/file"
-	counted 3 9000
+	counted 3 $((MANY * 3))
 	chctl save > "$CHS_TMP/saved"
 	cmp "$CHS_TMP/file" "$CHS_TMP/saved" || chs_fail "saved otherwise"
 }
@@ -66,21 +68,22 @@ little_room()
 {
 	setpriv --reuid 65534 --regid 65534 --clear-groups \
 		chctl -j backend show > "$CHS_TMP/shown" || chs_fail "status $?"
-	chs_expect backends "$(jq length "$CHS_TMP/shown")" 9000
+	chs_expect backends "$(jq length "$CHS_TMP/shown")" $((MANY * 3))
 }
 
 # Two states by turns: nothing but one of them may ever be seen.
 mixed()
 {
-	local i status seen fewer a=0 b=0 busy=0 writer
+	local i status seen fewer a=0 b=0 busy=0 writer each
 
+	each=$(chs_amount 60)
 	for i in a b; do
-		fill 12 60 | sed "s/zone z/zone $i/" > "$CHS_TMP/$i"
+		fill 12 "$each" | sed "s/zone z/zone $i/" > "$CHS_TMP/$i"
 	done
 	# In one of them five services have one backend less.
 	sed -i '/0[13579] \[.*:1000\]/d' "$CHS_TMP/b"
 	fewer=$(grep -c ^backend "$CHS_TMP/b")
-	chs_expect "backends of the other state" "$fewer" 715
+	chs_expect "backends of the other state" "$fewer" $((each * 12 - 5))
 	chs_cmd_ok chctl apply "$CHS_TMP/a"
 	chs_bg bash -c "while chctl apply $CHS_TMP/b && chctl apply $CHS_TMP/a; do
 		:; done"
@@ -101,7 +104,7 @@ mixed()
 			chs_fail "neither of the two: $(diff "$CHS_TMP/seen" "$CHS_TMP/a" | head -5)"
 		fi
 		if seen=$(chctl -j backend show 2> /dev/null | jq length) && [[ $seen ]]; then
-			[[ $seen == 720 || $seen == "$fewer" ]] || chs_fail "$seen backends"
+			[[ $seen == $((each * 12)) || $seen == "$fewer" ]] || chs_fail "$seen backends"
 		fi
 	done
 	kill -0 "$writer" || { chs_fail "the writer stopped"; cat "$CHS_TMP/$writer.log"; }
@@ -113,8 +116,8 @@ mixed()
 chs_setup
 chs_run "a list that changed is marked" raw marked
 chs_run "a list of what is gone meanwhile" raw one_service
-chs_run "600 services" many_services
-chs_run "9,000 backends" many_backends
+chs_run "$SERVICES services" many_services
+chs_run "$((MANY * 3)) backends" many_backends
 chs_run "a small receive buffer" little_room
 chs_run "never half of one and half of another" mixed
 chs_done

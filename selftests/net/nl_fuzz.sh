@@ -24,5 +24,6 @@ chs_run "backend-set, -del, -get" fuzz attributes backend-set backend-del backen
 chs_run "ring-get, lookup, info-get" fuzz attributes ring-get lookup info-get
 chs_run "transactions, flush" fuzz attributes txn-begin txn-commit txn-abort flush
 chs_run "commands that there are not, lists" fuzz headers
-chs_run "random bytes" fuzz random "${CHS_TEST_SEED:-20240229}" "${CHS_TEST_ROUNDS:-1500}"
+chs_run "random bytes" fuzz random "${CHS_TEST_SEED:-20240229}" \
+	"${CHS_TEST_ROUNDS:-$(chs_amount 1500)}"
 chs_done

@@ -52,15 +52,16 @@ said()
 # come and go.
 many()
 {
-	local f=$1 ports=100 count=400 how before drops
+	local f=$1 ports how before drops count
 
+	ports=$(chs_amount 100) count=$((ports * 4))
 	before=$(syn_retrans)
 	for how in server reset; do
 		reuse "$f" 40000 "$ports" "$count" "$how" > "$CHS_TMP/out.$how" &
 		if [[ $how == server ]]; then
-			chs_busywait 20000 chs_grows "web$f" new-flows 130
+			chs_busywait 20000 chs_grows "web$f" new-flows $((ports * 13 / 10))
 			chs_cmd_ok chs_ctl backend del "web$f" "$(chs_be "$f" 3)"
-			chs_busywait 20000 chs_grows "web$f" new-flows 260
+			chs_busywait 20000 chs_grows "web$f" new-flows $((ports * 26 / 10))
 			chs_cmd_ok chs_ctl backend add "web$f" "$(chs_be "$f" 3)"
 		fi
 		wait $!

@@ -68,16 +68,19 @@ unpack()
 }
 
 # KASAN is to watch the code that may have an object of the module in its hands.
-# Elsewhere it would only cost time, when building and each time it runs.
+# Elsewhere it would only cost time, when building and each time it runs. So would
+# more of a stack than tells who allocated and who freed.
 spare()
 {
 	local dir
 
 	for dir in arch/x86 crypto drivers/{base,char,pci,tty,virtio} fs init ipc \
-		kernel/{cgroup,events,futex,trace} mm security; do
+		kernel/{cgroup,events,futex,sched,trace} mm security; do
 		find "$work/linux/$dir" -name Makefile \
 			-exec sed -i '1i KASAN_SANITIZE := n' {} +
 	done
+	sed -i '1i KASAN_SANITIZE_lockdep.o := n' "$work/linux/kernel/locking/Makefile"
+	sed -i 's/\(#define KASAN_STACK_DEPTH\) .*/\1 12/' "$work/linux/mm/kasan/kasan.h"
 }
 
 # A name that this version does not know, or that depends on another one, would
