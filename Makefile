@@ -56,7 +56,7 @@ tool_install: tool
 
 # The kernel "debug" takes a while to build, so it has to be asked for.
 deps:
-	$(Q)selftests/deps.sh $(if $(filter debug,$(KERNEL) $(KERNELS)),--debug)
+	$(Q)selftests/deps.sh $(if $(filter debug,$(KERNEL)),--debug)
 
 KERNEL ?= 6.12
 KERNELS ?=

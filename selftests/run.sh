@@ -95,12 +95,12 @@ collect()
 }
 
 work=$(mktemp -d)
-vms=()
+vms=() building=
 ending()
 {
 	local pid
 
-	for pid in "${vms[@]}"; do
+	for pid in "${vms[@]}" $building; do
 		kill "$pid" 2> /dev/null
 	done
 	rm -rf "$work"
@@ -129,7 +129,14 @@ vm()
 {
 	local run=$1 kernel=${1%:*} limit=${CHS_VM_TIMEOUT:-3000}
 
-	[[ $kernel != debug && $kernel != *-debug ]] || limit=$((limit * CHS_DEBUG_SLOW))
+	if [[ $kernel == debug || $kernel == *-debug ]]; then
+		limit=$((limit * CHS_DEBUG_SLOW))
+		if [[ $building ]]; then
+			wait "$building"
+			building=
+			sed 's/^/# /' "$work/debug"
+		fi
+	fi
 	# shellcheck disable=SC2086 # several words
 	"$here/vm/run.sh" --kernel "$kernel" --timeout "$limit" -- \
 		"$here/vm/suite.sh" ${scripts_of[$run]} < /dev/null > "$work/vm-$run" 2>&1 &
@@ -174,19 +181,23 @@ divide()
 echo "TAP version 14"
 before=0
 began=$SECONDS
+
+scripts=()
+for script in "$here"/net/*.sh; do
+	[[ -x $script ]] && wanted "net/${script##*/}" && scripts+=("net/${script##*/}")
+done
+# The kernel "debug" may take its time while there is something else to do.
+if ((${#scripts[@]})) && [[ " ${kernels[*]} " == *" debug "* ]]; then
+	nice -n 19 "$here/vm/debug.sh" > "$work/debug" 2>&1 &
+	building=$!
+fi
+
 for group in unit cli; do
 	if wanted "$group"; then
 		host "$group" make --no-print-directory -C "$here/$group" check
 	fi
 done
 
-scripts=()
-for script in "$here"/net/*.sh; do
-	[[ -x $script ]] && wanted "net/${script##*/}" && scripts+=("net/${script##*/}")
-done
-if ((${#scripts[@]})) && [[ " ${kernels[*]} " == *" debug "* ]]; then
-	"$here/vm/debug.sh" 2>&1 | sed -u 's/^/# /'
-fi
 if ((${#scripts[@]})); then
 	if make --no-print-directory -C "$top/userspace" > "$work/tool" 2>&1; then
 		declare -A pid_of=() scripts_of=()

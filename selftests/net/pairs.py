@@ -4,8 +4,9 @@
 
 usage: pairs.py ADDRESS PORT COUNT
 
-Two processes, each on a CPU of its own, share COUNT connected sockets and send
-a datagram from each, in step, so that both are first packets of their flow.
+Two processes, each on a CPU of its own if there are two, share COUNT connected
+sockets and send a datagram from each, in step, so that both are first packets of
+their flow.
 Servers of whoami.py answer. Prints
 
     sockets=N answered=N split=N
@@ -29,11 +30,13 @@ def race(socks, word):
     steps = mmap.mmap(-1, 16)
     child = os.fork() == 0
     mine, other = (0, 8) if child else (8, 0)
-    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[child]})
+    cpus = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cpus[child % len(cpus)]})
     for i, sock in enumerate(socks):
         steps[mine:mine + 8] = (i + 1).to_bytes(8, "little")
         while int.from_bytes(steps[other:other + 8], "little") <= i:
-            pass
+            if len(cpus) == 1:
+                os.sched_yield()
         try:
             sock.send(word + (b"a" if child else b"b"))
         except OSError as e:
@@ -72,8 +75,6 @@ def main():
     address, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     cpus = os.sched_getaffinity(0)
-    if len(cpus) < 2:
-        sys.exit("needs two CPUs")
     answered = split = 0
     for first in range(0, count, BATCH):
         socks = []

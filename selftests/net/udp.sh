@@ -160,8 +160,9 @@ earlier_tcp()
 # already there must be sent on, and the choice not depend on who is first.
 pairs()
 {
-	local f=$1 count=1000 failed
+	local f=$1 count failed
 
+	count=$(chs_amount 1000)
 	failed=$(insert_failed)
 	chs_cmd_ok chs_in cl "$CHS_LIB/net/pairs.py" "$(chs_vip "$f")" 53 "$count"
 	chs_expect "of each socket" "$CHS_OUT" \

@@ -26,7 +26,8 @@ usage: run.sh [OPTION]... [--] COMMAND [ARGUMENT]...
 
   --kernel K      series (6.1, 6.12), release, or debug; default 6.12
   --timeout S     seconds until the VM is given up; default 600
-  --cpus N        default 2
+  --cpus N        default 2, with the kernel debug 1: it does half the work again
+                  to keep two apart, and preempts anywhere
   --mem M         default 2G
   --icount        one CPU on which a nanosecond is an instruction
   --no-module     do not build the module first
@@ -43,7 +44,7 @@ die()
 	exit 125
 }
 
-kernel=6.12 limit=600 cpus=2 mem=2G icount='' module=y shell=''
+kernel=6.12 limit=600 cpus='' mem=2G icount='' module=y shell=''
 while (($#)); do
 	case $1 in
 	--kernel)	kernel=${2:?}; shift ;;
@@ -68,7 +69,10 @@ fi
 
 # Factor for the time limits in the guest.
 slow=1
-[[ $KVER != *-debug ]] || slow=$CHS_DEBUG_SLOW
+if [[ $KVER == *-debug ]]; then
+	slow=$CHS_DEBUG_SLOW
+	cpus=${cpus:-1}
+fi
 
 ko=
 if [[ $module ]]; then
@@ -215,7 +219,7 @@ if [[ $icount ]]; then
 	cmdline+=" nowatchdog"
 else
 	# Without ACPI a kernel finds the first CPU of each socket.
-	qemu+=(-accel tcg,thread=multi -smp "$cpus,sockets=$cpus")
+	qemu+=(-accel tcg,thread=multi -smp "${cpus:=2},sockets=$cpus")
 fi
 qemu+=(-append "$cmdline")
 
