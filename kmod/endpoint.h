@@ -7,6 +7,7 @@
 #ifndef CHS_ENDPOINT_H
 #define CHS_ENDPOINT_H
 
+#include <linux/build_bug.h>
 #include <linux/chsteer.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
@@ -23,6 +24,8 @@ struct chs_service;
  * @source: outer source address; all zero is by route
  * @vrf: index of the VRF device in which it is resolved, or 0
  * @mode: enum chsteer_mode
+ *
+ * Hashed and compared byte by byte, so that there must be no padding.
  */
 struct chs_endpoint_key {
 	union chs_addr addr;
@@ -30,6 +33,9 @@ struct chs_endpoint_key {
 	s32 vrf;
 	u32 mode;
 };
+
+static_assert(sizeof(struct chs_endpoint_key) ==
+	      2 * sizeof(union chs_addr) + sizeof(s32) + sizeof(u32));
 
 /**
  * struct chs_endpoint - an address that packets are sent to
