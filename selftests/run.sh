@@ -19,7 +19,7 @@ top=$(cd "$here/.." && pwd)
 # shellcheck source=kernels.sh
 . "$here/kernels.sh"
 
-kernels=() patterns=() jobs=${CHS_JOBS:-2}
+kernels=() patterns=() jobs=${CHS_JOBS:-3}
 while (($#)); do
 	case $1 in
 	--kernel)	kernels+=("${2:?}"); shift ;;
@@ -164,12 +164,12 @@ vm_collect()
 	before=$failed
 }
 
-# divide KERNEL: its runs. The slow kernel has as many as there are VMs at once.
+# divide KERNEL: its runs. The slow kernel has several, of VMs with one CPU each.
 divide()
 {
 	local kernel=$1 parts=1 i
 
-	[[ $kernel != debug ]] || parts=$jobs
+	[[ $kernel != debug ]] || parts=3
 	for ((i = 0; i < parts; i++)); do
 		runs+=("$kernel:$i")
 	done
