@@ -134,10 +134,10 @@ round()
 	done
 }
 
-# Thirty flaps under traffic (C-018).
+# Flaps under traffic (C-018).
 flap()
 {
-	local rounds=30 d4 d6 i
+	local rounds=$3 d4 d6 i
 
 	d4=$(digest_of 4) d6=$(digest_of 6)
 	round > "$CHS_TMP/round"
@@ -252,7 +252,8 @@ for f in 4 6; do
 	chs_run "IPv$f: changes of others disturb nobody" others $f $n
 	chs_run "IPv$f: new flows avoid drain and weight 0" avoid $f
 done
-chs_run "thirty flaps disturb nobody" flap 120 40
+flaps=$(chs_amount 30)
+chs_run "$flaps flaps disturb nobody" flap 120 40 "$flaps"
 for f in 4 6; do
 	chs_run "IPv$f: del ends just its own flows" ends $f del
 	chs_run "IPv$f: down ends just its own flows" ends $f set state down

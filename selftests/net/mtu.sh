@@ -238,7 +238,7 @@ fits()
 		chs_fail "tcpdump does not start"
 	before=$(errors)
 	for mode in ipip gue; do
-		transfer "$mode" 150000
+		transfer "$mode" "$(chs_amount 150000)"
 	done
 	chs_expect "errors" $(($(errors) - before)) 0
 	chs_expect "checksum errors" "$(bad)" 0
@@ -249,21 +249,22 @@ fits()
 # Once told, a client knows: for all its connections, and at once.
 converges()
 {
-	local mode=$1 before told pair
+	local mode=$1 before told pair size
 
+	size=$(chs_amount 100000)
 	forget
 	offload "${@:2}" || chs_fail "the offload cannot be set"
 	for pair in "${PAIRS[@]}"; do
 		before=$(errors)
 		chs_conns c open tcp "$(chs_vip "${pair%?}")" $((BASE[$mode] + pair)) 1
-		chs_conns c exchange timeout=100000 size=100000
+		chs_conns c exchange timeout=100000 size="$size"
 		chs_answers "$mode$pair" answered=1 broken=0
 		told=$(($(errors) - before))
 		# As many as the segments that were under way.
 		chs_expect_range "$mode$pair: errors" "$told" 1 10
-		chs_conns c exchange timeout=100000 size=100000
+		chs_conns c exchange timeout=100000 size="$size"
 		chs_conns c open tcp "$(chs_vip "${pair%?}")" $((BASE[$mode] + pair)) 2
-		chs_conns c exchange timeout=100000 size=100000
+		chs_conns c exchange timeout=100000 size="$size"
 		chs_answers "$mode$pair" answered=3 broken=0
 		chs_expect "$mode$pair: errors later" $(($(errors) - before)) "$told"
 		chs_conns c reset

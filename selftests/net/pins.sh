@@ -606,15 +606,15 @@ by_source()
 	over
 }
 
-# Thirty rounds of coming and going (C-018).
+# Rounds of coming and going (C-018).
 flaps()
 {
-	local i
+	local i rounds=$1
 
 	service web 3
 	hold old web 60
 	chs_conns old run gap=10
-	for ((i = 0; i < 30; i++)); do
+	for ((i = 0; i < rounds; i++)); do
 		cat <<- EOF
 			backend drain web $(be 2)
 			backend set web $(be 2) state up
@@ -623,9 +623,9 @@ flaps()
 		EOF
 	done | chs_batch || chs_fail "refused"
 	chs_conns old stop
-	chs_answers "thirty flaps" moved=0 broken=0
-	steady old "thirty flaps"
-	agree old "thirty flaps"
+	chs_answers "$rounds flaps" moved=0 broken=0
+	steady old "$rounds flaps"
+	agree old "$rounds flaps"
 	over
 }
 
@@ -666,5 +666,6 @@ both "forged packets move nobody" forged
 chs_run "no room" no_room
 chs_run "affinity is changed" affinities
 chs_run "hash src" by_source
-chs_run "thirty flaps disturb nobody" flaps
+flaps=$(chs_amount 30)
+chs_run "$flaps flaps disturb nobody" flaps "$flaps"
 chs_done
