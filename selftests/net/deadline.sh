@@ -35,25 +35,25 @@ fresh()
 
 expiry()
 {
-	local start digest whole
+	local start digest whole limit=$((2 * ${CHS_SLOW:-1}))
 
 	fresh
 	whole=$(chctl ring digest s)
 	start=$(chs_ms)
-	chs_cmd_ok chctl backend drain s 10.0.0.1 deadline 2
+	chs_cmd_ok chctl backend drain s 10.0.0.1 deadline "$limit"
 	digest=$(chctl ring digest s)
 	[[ $digest != "$whole" ]] || chs_fail "a drained backend keeps its arcs"
 	chs_expect state "$(get 10.0.0.1 state)" drain
-	chs_expect_range deadline_left "$(get 10.0.0.1 deadline_left)" 1 2
+	chs_expect_range deadline_left "$(get 10.0.0.1 deadline_left)" 1 "$limit"
 	chs_busywait 15000 is 10.0.0.1 deadline_left 0 || chs_fail "it does not pass"
-	chs_expect_range "ms until it passed" $(($(chs_ms) - start)) 1000 9000
+	chs_expect_range "ms until it passed" $(($(chs_ms) - start)) 1000 $((9000 * ${CHS_SLOW:-1}))
 	# It stays listed, with its weight, and its flows are gone.
 	chs_expect state "$(get 10.0.0.1 state)" drain
 	chs_expect weight "$(get 10.0.0.1 weight)" 70
 	chs_expect slots "$(get 10.0.0.1 slots)" 0
 	chs_expect "ring after it" "$(chctl ring digest s)" "$digest"
 	chs_expect saved "$(chctl save | grep 10.0.0.1)" \
-		"backend add s 10.0.0.1:80 weight 70 state drain deadline 2"
+		"backend add s 10.0.0.1:80 weight 70 state drain deadline $limit"
 
 	# The file in force does not revive it, nor start it anew.
 	chctl save > "$CHS_TMP/file"

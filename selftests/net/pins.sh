@@ -341,14 +341,14 @@ drain()
 # until its deadline
 deadline()
 {
-	local mine
+	local mine limit=$((3 * ${CHS_SLOW:-1}))
 
 	service web 3
 	hold old web 40
 	mine=$(chs_conns_get b1)
 	chs_conns old run gap=50
-	chs_cmd_ok chs_ctl backend drain web "$(be 1)" deadline 3
-	chs_expect_range "deadline_left" "$(backend_get web 1 deadline_left)" 1 3
+	chs_cmd_ok chs_ctl backend drain web "$(be 1)" deadline "$limit"
+	chs_expect_range "deadline_left" "$(backend_get web 1 deadline_left)" 1 "$limit"
 	chs_conns old stop
 	chs_answers "before the deadline" moved=0
 	chs_busywait 20000 deadline_over || chs_fail "no end"
