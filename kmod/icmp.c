@@ -23,8 +23,8 @@
 #include <net/netns/hash.h>
 #include <net/route.h>
 
-/* Errors about a path's MTU to a client: a hundred a second, fifty at once. */
-#define INTERVAL	max(HZ / 100, 1)
+/* Errors about a path's MTU to a client: so many a second, and at once. */
+#define RATE		100
 #define BURST		50
 
 /* Give @skb a route, if only that back to its sender. */
@@ -91,7 +91,7 @@ static bool may_tell(const struct sk_buff *skb, struct net *net, bool v6)
 {
 	struct chs_net *cn = chs_net(net);
 	struct chs_icmp_bucket *bucket;
-	unsigned long now = jiffies;
+	unsigned long now = jiffies, passed;
 	bool allowed;
 	u32 client;
 
@@ -101,13 +101,14 @@ static bool may_tell(const struct sk_buff *skb, struct net *net, bool v6)
 	bucket = &cn->icmp_buckets[hash_32(client, ilog2(CHS_ICMP_BUCKETS))];
 
 	spin_lock(&cn->icmp_lock);
-	bucket->tokens = min_t(unsigned long,
-			       bucket->tokens + (now - bucket->last),
-			       BURST * INTERVAL);
+	/* RATE tokens a jiffy, HZ for an error. */
+	passed = min_t(unsigned long, now - bucket->last, BURST * HZ);
+	bucket->tokens = min_t(unsigned long, bucket->tokens + passed * RATE,
+			       BURST * HZ);
 	bucket->last = now;
-	allowed = bucket->tokens >= INTERVAL;
+	allowed = bucket->tokens >= HZ;
 	if (allowed)
-		bucket->tokens -= INTERVAL;
+		bucket->tokens -= HZ;
 	spin_unlock(&cn->icmp_lock);
 	return allowed;
 }

@@ -13,7 +13,7 @@ struct sk_buff;
 /**
  * struct chs_icmp_bucket - errors to the clients of one hash value
  * @last: jiffies when @tokens was right
- * @tokens: jiffies' worth of errors that may be sent at once
+ * @tokens: errors that may be sent at once, times HZ
  */
 struct chs_icmp_bucket {
 	unsigned long last;
