@@ -262,7 +262,8 @@ done
 
 complaints()
 {
-	sed '0,/chs-vm: begin/d' "$dir/console.log" | grep -aE "$KMSG_BAD"
+	sed '0,/chs-vm: begin/d' "$dir/console.log" | kmsg_unknown |
+		grep -aE "$KMSG_BAD"
 }
 
 verdict=
