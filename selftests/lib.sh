@@ -9,6 +9,8 @@
 
 set -u
 
+# Times as long as usual that things may take; run.sh in vm/ says so of a kernel.
+CHS_SLOW=${CHS_SLOW:-1}
 CHS_LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=module.sh
 . "$CHS_LIB/module.sh"
@@ -50,7 +52,7 @@ chs_pause()
 # chs_amount N: so many flows or rounds, of which fewer do; a fifth on a slow kernel
 chs_amount()
 {
-	echo $((${CHS_SLOW:-1} > 1 ? ($1 + 4) / 5 : $1))
+	echo $((CHS_SLOW > 1 ? ($1 + 4) / 5 : $1))
 }
 
 # chs_fail TEXT...: the running case has failed; it goes on until it returns.
@@ -177,7 +179,7 @@ chs_busywait()
 {
 	local end out
 
-	end=$(($(chs_ms) + $1 * ${CHS_SLOW:-1}))
+	end=$(($(chs_ms) + $1 * CHS_SLOW))
 	shift
 	while :; do
 		if out=$("$@" 2>&1); then
@@ -513,7 +515,7 @@ chs_conns()
 	echo "$id> $*"
 	echo "$*" >&"${CHS_CONNS_IN[$id]}"
 	CHS_OUT=
-	if ! read -r -t $((120 * ${CHS_SLOW:-1})) -u "${CHS_CONNS_OUT[$id]}" CHS_OUT; then
+	if ! read -r -t $((120 * CHS_SLOW)) -u "${CHS_CONNS_OUT[$id]}" CHS_OUT; then
 		cat "$CHS_TMP/conns.$id.err"
 		chs_fail "no answer from $id to: $*"
 		return

@@ -173,7 +173,7 @@ ends()
 	chs_answers "after $1" answered=$((all - mine)) moved=0 \
 		broken="$mine" reset="$mine" timeout=0 b1=0
 	# Nobody waited for a retransmission timer that never helps.
-	chs_expect_range "ms until all knew" $(($(chs_ms) - start)) 0 $((8000 * ${CHS_SLOW:-1}))
+	chs_expect_range "ms until all knew" $(($(chs_ms) - start)) 0 $((8000 * CHS_SLOW))
 	chs_conns new exchange
 	chs_answers "other service" answered=30 moved=0 broken=0
 	chs_conns new reset

@@ -35,7 +35,7 @@ fresh()
 
 expiry()
 {
-	local start digest whole limit=$((2 * ${CHS_SLOW:-1}))
+	local start digest whole limit=$((2 * CHS_SLOW))
 
 	fresh
 	whole=$(chctl ring digest s)
@@ -46,7 +46,7 @@ expiry()
 	chs_expect state "$(get 10.0.0.1 state)" drain
 	chs_expect_range deadline_left "$(get 10.0.0.1 deadline_left)" 1 "$limit"
 	chs_busywait 15000 is 10.0.0.1 deadline_left 0 || chs_fail "it does not pass"
-	chs_expect_range "ms until it passed" $(($(chs_ms) - start)) 1000 $((9000 * ${CHS_SLOW:-1}))
+	chs_expect_range "ms until it passed" $(($(chs_ms) - start)) 1000 $((9000 * CHS_SLOW))
 	# It stays listed, with its weight, and its flows are gone.
 	chs_expect state "$(get 10.0.0.1 state)" drain
 	chs_expect weight "$(get 10.0.0.1 weight)" 70

@@ -343,7 +343,7 @@ chs_direct_require
 chs_setup
 chs_run "topology" topology
 ((CHS_FAILED)) && chs_done
-chs_run "200 connections a mode at rest, none remembered" open_all
+chs_run "$((N4 + N6)) connections a mode at rest, none remembered" open_all
 chs_run "fail-over when settled" settled_failover
 chs_run "settled, the link of one of two directors is cut" settled_cut
 chs_run "a backend is added" add

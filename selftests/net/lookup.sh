@@ -155,9 +155,9 @@ absent()
 chs_setup
 chs_run "topology" topology
 for f in 4 6; do
-	chs_run "UDP, IPv$f: lookup is right for 1000 flows" same udp $f 53
+	chs_run "UDP, IPv$f: lookup is right for $((SOURCES * EACH)) flows" same udp $f 53
 	chs_run "UDP, IPv$f: flows end" done_with
-	chs_run "TCP, IPv$f: lookup is right for 1000 flows" same tcp $f 80
+	chs_run "TCP, IPv$f: lookup is right for $((SOURCES * EACH)) flows" same tcp $f 80
 	chs_run "TCP, IPv$f: lookup knows where flows are pinned" pinned $f
 	chs_run "TCP, IPv$f: flows end" done_with
 done

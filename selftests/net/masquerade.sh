@@ -199,6 +199,7 @@ mac_of_lb()
 }
 
 modprobe -q br_netfilter || chs_skip_all "the kernel has no br_netfilter"
+chs_require_cmd conntrack
 chs_setup
 chs_run "topology" topology
 for f in 4 6; do

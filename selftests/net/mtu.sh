@@ -262,7 +262,7 @@ converges()
 		told=$(($(errors) - before))
 		# As many as the segments that were under way; a slow client sends
 		# some of them again before it heeds the first error.
-		chs_expect_range "$mode$pair: errors" "$told" 1 $((10 * ${CHS_SLOW:-1}))
+		chs_expect_range "$mode$pair: errors" "$told" 1 $((10 * CHS_SLOW))
 		chs_conns c exchange timeout=100000 size="$size"
 		chs_conns c open tcp "$(chs_vip "${pair%?}")" $((BASE[$mode] + pair)) 2
 		chs_conns c exchange timeout=100000 size="$size"
@@ -309,7 +309,7 @@ iperf_gue()
 		iperf "$f"
 		# Two connections at first, then five.
 		chs_expect_range "IPv$f: errors while they do not" \
-			$(($(errors) - before)) 1 $((20 * ${CHS_SLOW:-1}))
+			$(($(errors) - before)) 1 $((20 * CHS_SLOW))
 		forget
 	done
 	chs_expect "checksum errors" "$(bad)" 0

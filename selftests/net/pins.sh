@@ -341,7 +341,7 @@ drain()
 # until its deadline
 deadline()
 {
-	local mine limit=$((3 * ${CHS_SLOW:-1}))
+	local mine limit=$((3 * CHS_SLOW))
 
 	service web 3
 	hold old web 40

@@ -12,6 +12,8 @@
 # shellcheck source=../traffic.sh
 . "$CHS_LIB/traffic.sh"
 
+PORTS=$(chs_amount 100)		# of which each is used four times, in two ways
+
 topology()
 {
 	local f
@@ -52,9 +54,8 @@ said()
 # come and go.
 many()
 {
-	local f=$1 ports how before drops count
+	local f=$1 ports=$PORTS how before drops count=$((PORTS * 4))
 
-	ports=$(chs_amount 100) count=$((ports * 4))
 	before=$(syn_retrans)
 	for how in server reset; do
 		reuse "$f" 40000 "$ports" "$count" "$how" > "$CHS_TMP/out.$how" &
@@ -172,7 +173,7 @@ mkfifo "$CHS_TMP/go"
 exec {GO}<> "$CHS_TMP/go"
 chs_run "topology" topology
 for f in 4 6; do
-	chs_run "IPv$f: 800 connections from 100 ports lose no SYN" many $f
+	chs_run "IPv$f: $((PORTS * 8)) connections from $PORTS ports lose no SYN" many $f
 	chs_run "IPv$f: ended by the server, the next one follows the ring" \
 		ends $f server 42000
 	chs_run "IPv$f: ended by the client, the next one follows the ring" \

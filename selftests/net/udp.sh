@@ -82,7 +82,7 @@ deadline()
 	chs_conns c open udp "$(chs_vip "$f")" 53 "$count"
 	mine=$(chs_conns_get b2)
 	((mine > 0)) || chs_fail "none on b2"
-	chs_cmd_ok chs_ctl backend drain "dns$f" "$b2" deadline $((2 * ${CHS_SLOW:-1}))
+	chs_cmd_ok chs_ctl backend drain "dns$f" "$b2" deadline $((2 * CHS_SLOW))
 	chs_conns c exchange
 	chs_answers "before the deadline" answered="$count" moved=0 b2="$mine"
 	chs_busywait 10000 at_rest "dns$f" "$(chs_ep "$b2" 53)" ||
