@@ -48,11 +48,23 @@ services()
 	echo "backend add u-route66 2001:db8:3::1"
 }
 
+# known NAME DEV OTHER THEIRS ADDRESS: Linux forgets what it learnt of a path as soon
+# as it collects garbage, unless it has heard its next hop say that it is a router.
+known()
+{
+	local mac
+
+	mac=$(chs_ip "$3" -j link show "$4" | jq -r '.[0].address') &&
+		chs_ip "$1" neigh replace "$5" dev "$2" lladdr "$mac" router nud permanent
+}
+
 topology()
 {
 	local mode pair list=''
 
 	chs_topo_t3 2 || return
+	known cl c0 lb l0 2001:db8:a::1 || return
+	known lb l1 r r0 2001:db8:3::1 || return
 	for mode in ipip gue; do
 		for pair in "${PAIRS[@]}"; do
 			list+=",tcp:$((BASE[$mode] + pair)),udp:$((BASE[$mode] + pair))"
@@ -259,6 +271,7 @@ converges()
 		chs_conns c open tcp "$(chs_vip "${pair%?}")" $((BASE[$mode] + pair)) 1
 		chs_conns c exchange timeout=100000 size="$size"
 		chs_answers "$mode$pair" answered=1 broken=0
+		chs_in cl sysctl -qw net.ipv6.route.flush=1 # collects what is old
 		told=$(($(errors) - before))
 		# As many as the segments that were under way; a slow client sends
 		# some of them again before it heeds the first error.
