@@ -497,8 +497,9 @@ static int balance_alloc(struct balance *balance, const struct chs_ring *ring)
 }
 
 /*
- * A backend may own ceil(balance * slots * weight / (100 * all weights)) arcs.
- * These add up to more than there are arcs, so that someone always has room.
+ * Of its fair share, slots * weight / all weights, a backend may own as many times
+ * as the balance says, rounded down so that it holds; but at least the share, rounded
+ * up, so that there is room for every arc.
  */
 static void balance_init(struct balance *balance, const struct chs_ring *ring)
 {
@@ -507,12 +508,13 @@ static void balance_init(struct balance *balance, const struct chs_ring *ring)
 	u32 i;
 
 	for (i = 0; i < ring->n_nodes; i++)
-		sum += 100 * ring->nodes[i].weight;
+		sum += ring->nodes[i].weight;
 	for (i = 0; i < ring->n_nodes; i++) {
-		const u64 part = (u64)conf->balance * conf->slots *
-				 ring->nodes[i].weight;
+		const u64 part = (u64)conf->slots * ring->nodes[i].weight;
+		const u32 most = div64_u64(conf->balance * part, 100 * sum);
+		const u32 share = div64_u64(part + sum - 1, sum);
 
-		balance->room[i] = div64_u64(part + sum - 1, sum);
+		balance->room[i] = most > share ? most : share;
 	}
 	for (i = 0; i < ring->n_points; i++) {
 		breathe(i);

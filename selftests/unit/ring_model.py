@@ -107,7 +107,8 @@ class Ring:
     def settle(self, balance):
         """Owners of all arcs; balance in hundredths, 0 for off."""
         total = sum(self.weights.values())
-        room = {ident: -(-balance * self.slots * w // (100 * total))
+        room = {ident: max(balance * self.slots * w // (100 * total),
+                           -(-self.slots * w // total))
                 if balance else self.slots
                 for ident, w in self.weights.items()}
         arcs = [None] * self.slots
@@ -228,6 +229,8 @@ RINGS = [
                            key=SEED),
      [("10.0.0.1", 80, 100), ("2001:db8::1", 80, 7), ("10.0.0.2", 80, 0),
       ("2001:db8::2", 80, 1000), ("10.0.0.3", 80, 1)]),
+    ("scarce", dict(points=20, unit=100, slots=256, balance=105),
+     [("10.0.0.%d" % i, 80, 100 if i % 7 else 3) for i in range(1, 60)]),
     ("loose", dict(points=2, unit=100, slots=512, balance=200),
      [("10.0.0.%d" % i, 80, 100) for i in (1, 2, 3)]),
     ("alone", dict(points=1, unit=1, slots=256), [("10.0.0.1", 80, 1)]),

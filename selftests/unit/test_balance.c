@@ -48,18 +48,17 @@ static void places_make(const struct ringops *ops,
 /* Most arcs that backend @i may own. */
 static u32 most(const struct chs_ring_conf *conf, u32 i)
 {
-	u64 sum = 0, arcs;
+	u64 sum = 0, part, arcs = 0;
 	u32 k;
 
 	for (k = 0; k < set.n; k++)
 		sum += set.nodes[k].weight;
 	if (!set.nodes[i].weight)
 		return 0;
-	/* Counted up to it instead of divided: ceil() by its meaning. */
-	arcs = (u64)conf->balance * conf->slots * set.nodes[i].weight / 100 /
-	       sum;
-	while (arcs * 100 * sum <
-	       (u64)conf->balance * conf->slots * set.nodes[i].weight)
+	part = (u64)conf->slots * set.nodes[i].weight;
+	/* Counted up instead of divided: what rounding means. */
+	while (arcs * sum < part ||
+	       (arcs + 1) * 100 * sum <= conf->balance * part)
 		arcs++;
 	return arcs;
 }
