@@ -73,7 +73,6 @@ struct diff {
 /* Scratch of arcs that are settled under a bound. */
 struct balance {
 	u32 *room;		/* arcs that a backend may still get */
-	u32 *first;		/* point of an arc's first choice */
 	u32 *next;		/* a later point, none with room between */
 };
 
@@ -452,32 +451,36 @@ static int points_from(struct points *points, const struct chs_ring *ring,
 }
 
 /*
- * First choices: the first point at or after an arc's start, wrapping. If
- * @first is not NULL it takes the index of that point, by arc.
+ * First choices: the first point at or after an arc's start, wrapping. @first takes
+ * the index of that point, by arc. Points are as many as arcs, give or take, and
+ * where they lie is chance: whatever branched on it would be mispredicted.
  */
 static void arcs_first(struct chs_ring *ring, u32 *first)
 {
 	const unsigned int shift = 64 - ilog2(ring->conf.slots);
-	u32 arc, at = 0;
+	const u32 last = ring->conf.slots - 1;
+	u32 i, at = 0;
 
-	for (arc = 0; arc < ring->conf.slots; arc++) {
-		const u64 start = (u64)arc << shift;
-		u32 point;
+	/* Behind the last point before its start, if one is in the arc before. */
+	memset(first, 0, ring->conf.slots * sizeof(*first));
+	for (i = 0; i < ring->n_points; i++) {
+		const u32 arc = ring->pos[i] >> shift;
 
-		breathe(arc);
-		for (; at < ring->n_points && ring->pos[at] < start; at++)
-			breathe(at);
-		point = at < ring->n_points ? at : 0;
-		ring->arcs[arc] = ring->own[point];
-		if (first)
-			first[arc] = point;
+		breathe(i);
+		if (arc < last)
+			first[arc + 1] = i + 1;
+	}
+	for (i = 0; i < ring->conf.slots; i++) {
+		breathe(i);
+		at = first[i] > at ? first[i] : at;
+		first[i] = at < ring->n_points ? at : 0;
+		ring->arcs[i] = ring->own[first[i]];
 	}
 }
 
 static void balance_free(struct balance *balance)
 {
 	kvfree(balance->room);
-	kvfree(balance->first);
 	kvfree(balance->next);
 }
 
@@ -485,11 +488,9 @@ static int balance_alloc(struct balance *balance, const struct chs_ring *ring)
 {
 	balance->room = kvmalloc_array(ring->n_nodes, sizeof(u32),
 				       GFP_KERNEL_ACCOUNT);
-	balance->first = kvmalloc_array(ring->conf.slots, sizeof(u32),
-					GFP_KERNEL_ACCOUNT);
 	balance->next = kvmalloc_array(ring->n_points, sizeof(u32),
 				       GFP_KERNEL_ACCOUNT);
-	if (balance->room && balance->first && balance->next)
+	if (balance->room && balance->next)
 		return 0;
 
 	balance_free(balance);
@@ -551,29 +552,30 @@ static u32 balance_walk(const struct balance *balance,
  * 1/8 ... of the circle. So whose arcs are left when a backend gets full does
  * not depend on where on the circle it is.
  */
-static int arcs_balance(struct chs_ring *ring)
+static int arcs_balance(struct chs_ring *ring, const u32 *first)
 {
+	const u32 slots = ring->conf.slots;
 	struct balance balance;
-	u32 i, bit, arc = 0;
+	u32 i, arc = 0;
 	int err;
 
 	err = balance_alloc(&balance, ring);
 	if (err)
 		return err;
 	balance_init(&balance, ring);
-	arcs_first(ring, balance.first);
 
-	for (i = 0; i < ring->conf.slots; i++) {
-		const u32 at = balance_walk(&balance, ring, balance.first[arc]);
+	for (i = 1; i <= slots; i++) {
+		u16 own = ring->arcs[arc];
 
 		breathe(i);
-		ring->arcs[arc] = ring->own[at];
-		balance.room[ring->own[at]]--;
+		if (!balance.room[own]) {
+			own = ring->own[balance_walk(&balance, ring, first[arc])];
+			ring->arcs[arc] = own;
+		}
+		balance.room[own]--;
 
-		/* Add one from the top bit down, carrying downwards. */
-		for (bit = ring->conf.slots / 2; arc & bit; bit /= 2)
-			arc ^= bit;
-		arc |= bit;
+		/* Going on to i flips its lowest 1 and the bits below. */
+		arc ^= slots - (slots >> (ilog2(i & -i) + 1));
 	}
 
 	balance_free(&balance);
@@ -582,16 +584,25 @@ static int arcs_balance(struct chs_ring *ring)
 
 static int arcs_fill(struct chs_ring *ring)
 {
+	u32 *first;
+	int err = 0;
+
 	if (!ring->n_points) {
 		memset(ring->arcs, 0xff,
 		       ring->conf.slots * sizeof(*ring->arcs));
 		return 0;
 	}
-	if (ring->conf.balance)
-		return arcs_balance(ring);
 
-	arcs_first(ring, NULL);
-	return 0;
+	first = kvmalloc_array(ring->conf.slots, sizeof(*first),
+			       GFP_KERNEL_ACCOUNT);
+	if (!first)
+		return -ENOMEM;
+	arcs_first(ring, first);
+	if (ring->conf.balance)
+		err = arcs_balance(ring, first);
+
+	kvfree(first);
+	return err;
 }
 
 static void shares_count(struct chs_ring *ring)
