@@ -21,8 +21,9 @@
  *
  * Cost, with n points, c of them changed, and s arcs: O(n + s) for a fresh
  * build, because positions are uniform and a radix sort leaves next to nothing
- * to do; from an older ring O(c) hashes, one O(n) merge and O(s). Ten bytes a
- * point are kept, and about as many again are needed while building.
+ * to do; from an older ring O(c) hashes, one O(n) merge and O(s). Two bytes an arc
+ * and, of larger rings, ten bytes a point are kept; about as many again are needed
+ * while building.
  *
  * Karger et al., "Consistent Hashing and Random Trees", STOC 1997.
  * Aumasson, Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
@@ -53,6 +54,15 @@
 
 /* Arcs that one step of the digest takes in; slots are a multiple of it. */
 #define DIGEST_BLOCK	64
+
+/*
+ * Fewer points are not kept for the next ring: hashing them anew takes no longer
+ * than the rest of a build of as many arcs, and among thousands of small services
+ * they would take as much memory as the arcs. A test may choose.
+ */
+#ifndef POINTS_KEPT
+#define POINTS_KEPT	16384U
+#endif
 
 /* A list of points, in the end sorted by position, then owner. */
 struct points {
@@ -708,13 +718,21 @@ static int nodes_check(const struct chs_ring_conf *conf,
 	return 0;
 }
 
-/* Whether points of @prev can be taken over: whether it has the same ones. */
+/* Whether points of @prev can be taken over: whether it has them, and the same. */
 static bool prev_fits(const struct chs_ring *prev,
 		      const struct chs_ring_conf *conf)
 {
-	return prev && prev->n_points &&
+	return prev && prev->pos && prev->n_points &&
 	       prev->conf.key.key[0] == conf->key.key[0] &&
 	       prev->conf.key.key[1] == conf->key.key[1];
+}
+
+static void points_forget(struct chs_ring *ring)
+{
+	kvfree(ring->pos);
+	kvfree(ring->own);
+	ring->pos = NULL;
+	ring->own = NULL;
 }
 
 /* Fill in a ring that has its configuration; on failure it is to be cleared. */
@@ -749,6 +767,8 @@ static int ring_make(struct chs_ring *ring, const struct chs_ring_node *nodes,
 	err = arcs_fill(ring);
 	if (err)
 		return err;
+	if (ring->n_points < POINTS_KEPT)
+		points_forget(ring);
 	shares_count(ring);
 	return digest_set(ring);
 }
@@ -802,8 +822,7 @@ void chs_ring_clear(struct chs_ring *ring)
 	kvfree(ring->nodes);
 	kvfree(ring->shares);
 	kvfree(ring->arcs);
-	kvfree(ring->pos);
-	kvfree(ring->own);
+	points_forget(ring);
 	memset(ring, 0, sizeof(*ring));
 }
 

@@ -92,8 +92,9 @@ struct chs_ring_conf {
  * @n_points: number of points
  * @nodes: the backends in the order of their identities; arcs and points name
  *	them by their index here
- * @pos: positions of the points, ascending; equal ones in the order of @own
- * @own: owner of each point
+ * @pos: positions of the points, ascending; equal ones in the order of @own. NULL
+ *	where they are so few that they are made again rather than kept
+ * @own: owner of each point, or NULL likewise
  * @arcs: owner of each arc, or CHS_RING_NONE
  * @shares: number of arcs of each node
  * @digest: hash over version, @conf's hash and slots, and all owners, under

@@ -88,8 +88,10 @@ static double time_build(const struct chs_ring_conf *conf,
 
 static size_t bytes(const struct chs_ring *ring)
 {
-	return sizeof(*ring) + ring->n_points * (sizeof(*ring->pos) +
-						 sizeof(*ring->own)) +
+	const u32 kept = ring->pos ? ring->n_points : 0;
+
+	return sizeof(*ring) + kept * (sizeof(*ring->pos) +
+				       sizeof(*ring->own)) +
 	       ring->n_nodes * (sizeof(*ring->nodes) + sizeof(*ring->shares)) +
 	       ring->conf.slots * sizeof(*ring->arcs);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Sets of backends, and a ring looked at the slow way. */
 
+#include "alloc.h"
 #include "ringset.h"
 #include "unit.h"
 
@@ -180,7 +181,7 @@ bool ring_same(const struct chs_ring *a, const struct chs_ring *b)
 		    a->shares[i] != b->shares[i])
 			return false;
 	}
-	for (i = 0; i < a->n_points; i++) {
+	for (i = 0; a->pos && b->pos && i < a->n_points; i++) {
 		if (a->pos[i] != b->pos[i] || a->own[i] != b->own[i])
 			return false;
 	}
@@ -204,7 +205,8 @@ void ring_check(const struct chs_ring *ring)
 	CHECK_EQ(ring->n_points, points);
 	CHECK_EQ(shares, points ? ring->conf.slots : 0);
 
-	for (i = 1; i < ring->n_points; i++) {
+	CHECK_EQ(!ring->pos, points < unit_points_kept);
+	for (i = 1; ring->pos && i < ring->n_points; i++) {
 		CHECK(ring->pos[i - 1] < ring->pos[i] ||
 		      (ring->pos[i - 1] == ring->pos[i] &&
 		       ring->own[i - 1] <= ring->own[i]));

@@ -117,8 +117,10 @@ static void build(struct chs_ring *ring, const struct chs_ring_conf *conf,
 
 static size_t ring_bytes(const struct chs_ring *ring)
 {
-	return sizeof(*ring) + ring->n_points * (sizeof(*ring->pos) +
-						 sizeof(*ring->own)) +
+	const u32 kept = ring->pos ? ring->n_points : 0;
+
+	return sizeof(*ring) + kept * (sizeof(*ring->pos) +
+				       sizeof(*ring->own)) +
 	       ring->n_nodes * (sizeof(*ring->nodes) + sizeof(*ring->shares)) +
 	       ring->conf.slots * sizeof(*ring->arcs);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a change does to a ring, and that the way to it leaves no trace. */
 
+#include "alloc.h"
 #include "ring.h"
 #include "ringset.h"
 #include "unit.h"
@@ -34,7 +35,9 @@ static void histories(const struct ringops *ops, u32 count)
 		for (k = rnd_range(1, 8); k; k--) {
 			for (edits = rnd_below(5); edits; edits--)
 				set_change(&set, weight_max);
+			unit_points_kept = rnd_below(2) * rnd_below(200);
 			step(&ring, ops, &conf, &set);
+			unit_points_kept = 0;
 			set_build(&fresh, ops, &conf, &set, NULL);
 			CHECK(ring_same(&ring, &fresh));
 			chs_ring_clear(&fresh);

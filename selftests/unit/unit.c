@@ -86,6 +86,7 @@ static const struct {
 
 unsigned int unit_alloc_fail;
 int unit_alloc_live;
+unsigned int unit_points_kept;
 
 static unsigned int failures;
 static u64 state;
