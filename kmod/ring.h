@@ -24,19 +24,21 @@
 /* A namespace's root must not be able to ask for gigabytes: 40 MiB of points. */
 #define CHS_RING_POINTS_TOTAL_MAX	(1U << 22)
 
+/* Defaults are chosen by what selftests/unit/spread.c measures: see chctl(8). */
 #define CHS_RING_POINTS_MIN	1
 #define CHS_RING_POINTS_MAX	4096
-#define CHS_RING_POINTS_DEFAULT	512
+#define CHS_RING_POINTS_DEFAULT	768
 #define CHS_RING_UNIT_MIN	1
 #define CHS_RING_UNIT_MAX	10000
 #define CHS_RING_UNIT_DEFAULT	100
 #define CHS_RING_SLOTS_MIN	256
 #define CHS_RING_SLOTS_MAX	(1U << 20)
-#define CHS_RING_SLOTS_DEFAULT	16384
+#define CHS_RING_SLOTS_DEFAULT	65536
 #define CHS_RING_WEIGHT_MAX	10000
 /* In hundredths; 0 is off. */
 #define CHS_RING_BALANCE_MIN	101
 #define CHS_RING_BALANCE_MAX	200
+#define CHS_RING_BALANCE_DEFAULT	108
 
 /* Sixteen bytes "chsteer-ring-v1\0": the key when a service names no seed. */
 #define CHS_RING_KEY_BYTES	"chsteer-ring-v1"

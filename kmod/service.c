@@ -65,6 +65,7 @@ struct chs_service *chs_service_alloc(struct chs_net *cn)
 	svc->conf.points = CHS_RING_POINTS_DEFAULT;
 	svc->conf.unit = CHS_RING_UNIT_DEFAULT;
 	svc->conf.slots = CHS_RING_SLOTS_DEFAULT;
+	svc->conf.balance = CHS_RING_BALANCE_DEFAULT;
 	chs_ring_key_default(&svc->conf.key);
 	return svc;
 }

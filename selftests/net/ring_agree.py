@@ -38,6 +38,8 @@ def commands(name, conf, backends):
     for option in ("points", "unit", "slots", "hash"):
         if option in conf:
             words.append("%s %s" % (option, conf[option]))
+    words.append("balance %.2f" % (conf["balance"] / 100)
+                 if conf.get("balance") else "balance off")
     if "key" in conf:
         words.append("seed " + conf["key"].hex())
     yield " ".join(words)

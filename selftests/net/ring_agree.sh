@@ -126,7 +126,7 @@ weights()
 	for set in "1 10" "1 2 3" "10 100" "3 6 4" "10000 1"; do
 		n=0 sum=0 at=$((at + 1))
 		for w in $set; do sum=$((sum + w)); done
-		echo "service add s$at tcp $CHS_VIP4:$((100 + at)) unit $((sum > 500 ? 100 : sum))"
+		echo "service add s$at tcp $CHS_VIP4:$((100 + at)) balance off unit $((sum > 500 ? 100 : sum))"
 		for w in $set; do
 			n=$((n + 1))
 			echo "backend add s$at 10.0.0.$n weight $w"
@@ -134,7 +134,7 @@ weights()
 	done > "$batch"
 	# 3, 6, then 4: as if all three had come at once.
 	cat >> "$batch" <<- EOF
-		service add x tcp $CHS_VIP4:200 unit 13
+		service add x tcp $CHS_VIP4:200 balance off unit 13
 		backend add x 10.0.0.1:105 weight 3
 		backend add x 10.0.0.2:105 weight 6
 		backend add x 10.0.0.7:105 weight 5
@@ -152,12 +152,12 @@ weights()
 		n=0 sum=0 at=$((at + 1))
 		for w in $set; do sum=$((sum + w)); done
 		for w in $set; do
-			n=$((n + 1)) due=$((16384 * w / sum))
+			n=$((n + 1)) due=$((65536 * w / sum))
 			arcs=$(chs_json ".[] | select(.service == \"s$at\")
 				.backends[$n - 1].slots")
 			# a quarter of the target, and what a point more makes
 			chs_expect_range "weights $set: arcs of $w" "$arcs" \
-				$((due * 3 / 4 - 16)) $((due * 5 / 4 + 160))
+				$((due * 3 / 4 - 64)) $((due * 5 / 4 + 640))
 		done
 	done
 }
@@ -172,13 +172,14 @@ moved()
 		END { print n + 0, bad + 0 }'
 }
 
-# C-009: a weight moves arcs of that backend and of no other.
+# C-009: a weight moves arcs of that backend and of no other, where no balance
+# passes some of them on.
 weight_moves()
 {
 	local n bad one
 
 	chctl flush
-	chs_cmd_ok chctl service add w tcp "$CHS_VIP4:80"
+	chs_cmd_ok chctl service add w tcp "$CHS_VIP4:80" points 512 slots 16384 balance off
 	chs_cmd_ok chctl backend add w 10.0.0.{1..10}
 	one=10.0.0.4:80
 	dump '' w > "$CHS_TMP/base"
@@ -252,6 +253,8 @@ chs_run "arc for arc the model's ring: ports" modelled ports
 chs_run "arc for arc the model's ring: IPv6, weights" modelled six
 chs_run "arc for arc the model's ring: hash src, seed" modelled client
 chs_run "arc for arc the model's ring: rounding" modelled rounded
+chs_run "arc for arc the model's ring: balance" modelled bounded
+chs_run "arc for arc the model's ring: balance with hardly an arc each" modelled scarce
 chs_run "shown in the order of numbers" numeric
 chs_run "the same after unload and load" reloaded
 chs_run "shares follow weights" weights

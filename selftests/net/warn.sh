@@ -123,7 +123,7 @@ off_target()
 {
 	local n first
 
-	lb service add o tcp "$CHS_VIP4:80" points 1 slots 256
+	lb service add o tcp "$CHS_VIP4:80" points 1 slots 256 balance off
 	chs_cmd_ok chs_in lb chctl backend add o 10.0.0.{1..8}
 	[[ $CHS_ERR =~ ^"Warning: service 'o': "([0-9]+)" of its backends are off their target share by over 25 %, the first "([0-9.]+):80" with "([0-9]+)" of 256 arcs: raise points or slots"$ ]] ||
 		{ chs_fail "no warning"; return; }

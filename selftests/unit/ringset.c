@@ -12,12 +12,12 @@ const struct ringops ringops_plain = {
 	.point = chs_ring_point,
 };
 
-struct chs_ring_conf conf_default(void)
+struct chs_ring_conf conf_plain(void)
 {
 	struct chs_ring_conf conf = {
-		.points = CHS_RING_POINTS_DEFAULT,
-		.unit = CHS_RING_UNIT_DEFAULT,
-		.slots = CHS_RING_SLOTS_DEFAULT,
+		.points = 512,
+		.unit = 100,
+		.slots = 16384,
 	};
 
 	chs_ring_key_default(&conf.key);

@@ -26,8 +26,8 @@ extern const struct ringops ringops_masked;
 /* Bits of a position that ringops_masked lets differ. */
 extern u64 unit_point_mask;
 
-/* The default configuration and key. */
-struct chs_ring_conf conf_default(void);
+/* The default key, and a plain ring of moderate size. */
+struct chs_ring_conf conf_plain(void);
 /* A random one whose rings are small enough to be scanned. */
 struct chs_ring_conf conf_random(void);
 

@@ -198,7 +198,7 @@ void test_balance_change(void)
 /* Peak, and what removals move as a multiple of what was owned. */
 static void measure(u32 n, u32 slots, u32 balance, double *peak, double *moved)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring all, less;
 	u32 i, node, top = 0;
 	u64 sum = 0, least = 0;
@@ -255,7 +255,7 @@ void test_balance_moves(void)
 
 void test_balance_few(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring ring;
 	u32 n;
 

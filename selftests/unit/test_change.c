@@ -90,13 +90,14 @@ static void wander(struct chs_ring *ring, const struct chs_ring_conf *conf,
 
 void test_change_shuffles(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring fresh, ring;
 	u32 i, mixed;
 
 	conf.points = 40;
 	conf.slots = 1024;
 	for (mixed = 0; mixed < 2; mixed++) {
+		conf.balance = 108 * mixed;
 		set_random(&set, 16, 200);
 		for (i = 0; !mixed && i < set.n; i++)
 			set.nodes[i].weight = 100;
@@ -130,7 +131,7 @@ static void check_moves(const struct chs_ring *from, const struct chs_ring *to,
 void test_change_weight(void)
 {
 	struct chs_ring before, raised, lowered, back;
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	u32 i, node, weight;
 
 	for (i = 0; i < 200; i++) {
@@ -165,7 +166,7 @@ void test_change_weight(void)
 
 void test_change_fractions(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring two, three, fresh;
 	u32 i;
 
@@ -189,7 +190,7 @@ void test_change_fractions(void)
 
 void test_change_prev(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring prev, with, without;
 	u32 what;
 
@@ -221,7 +222,7 @@ void test_change_prev(void)
 
 void test_change_moved(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring a, b, c, none;
 	u32 arc, moved = 0;
 
@@ -257,7 +258,7 @@ void test_change_moved(void)
 void test_change_none(void)
 {
 	static struct ringset less;
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring first, ring;
 	u32 i;
 

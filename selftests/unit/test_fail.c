@@ -31,7 +31,7 @@ static int try_build(const struct chs_ring_conf *conf,
 
 #define CHECK_CONF(field, value, error)					\
 	do {								\
-		struct chs_ring_conf conf_ = conf_default();		\
+		struct chs_ring_conf conf_ = conf_plain();		\
 									\
 		conf_.field = value;					\
 		CHECK_EQ(try_build(&conf_, NULL), error);		\
@@ -39,7 +39,7 @@ static int try_build(const struct chs_ring_conf *conf,
 
 void test_fail_invalid(void)
 {
-	const struct chs_ring_conf conf = conf_default();
+	const struct chs_ring_conf conf = conf_plain();
 
 	set_random(&set, 3, 100);
 	CHECK_CONF(hash, 2, EINVAL);
@@ -88,7 +88,7 @@ void test_fail_invalid(void)
 
 void test_fail_limits(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	u32 i;
 
 	/* 4,096 backends of 1,024 points are exactly 2^22. */
@@ -131,7 +131,7 @@ void test_fail_limits(void)
 
 void test_fail_growth(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring ring, next;
 	u32 i;
 
@@ -181,7 +181,7 @@ static u32 fail_each(const struct chs_ring_conf *conf,
 
 void test_fail_alloc(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring prev, copy;
 	u32 fresh, merged;
 

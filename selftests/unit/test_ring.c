@@ -66,7 +66,7 @@ void test_ring_scan_equal(void)
 
 void test_ring_wrap(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	u32 i, wrapped = 0, starts = 0;
 	struct chs_ring ring;
 
@@ -116,7 +116,7 @@ void test_ring_one(void)
 	for (slots = CHS_RING_SLOTS_MIN; slots <= CHS_RING_SLOTS_MAX;
 	     slots *= 8) {
 		for (points = 1; points <= CHS_RING_POINTS_MAX; points *= 64) {
-			struct chs_ring_conf conf = conf_default();
+			struct chs_ring_conf conf = conf_plain();
 			struct chs_ring ring;
 
 			conf.slots = slots;
@@ -132,7 +132,7 @@ void test_ring_one(void)
 
 void test_ring_none(void)
 {
-	const struct chs_ring_conf conf = conf_default();
+	const struct chs_ring_conf conf = conf_plain();
 	struct chs_ring none, idle;
 
 	set.n = 0;
@@ -185,7 +185,7 @@ void test_ring_order(void)
 /* Twelve backends that differ in the last octet, and twelve in the port. */
 void test_ring_names(void)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring ring;
 	u32 by_port, i;
 

@@ -24,7 +24,7 @@ static void set_even(u32 n, const struct chs_ring_conf *conf)
 /* Mean over many sets of what the busiest of five has over its share. */
 static double busiest_of_five(u32 points, u32 rings)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring ring;
 	u64 sum = 0;
 	u32 i, k;
@@ -81,7 +81,7 @@ void test_spread_points(void)
  */
 static void check_weights(const u32 *weights, u32 n, u32 unit)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	double mean[3] = { }, sum = 0;
 	const u32 rings = 40;
 	struct chs_ring ring;
@@ -128,7 +128,7 @@ void test_spread_weights(void)
 
 void test_spread_similar(void)
 {
-	const struct chs_ring_conf conf = conf_default();
+	const struct chs_ring_conf conf = conf_plain();
 	struct chs_ring ring;
 	u32 i;
 
@@ -145,7 +145,7 @@ void test_spread_similar(void)
 /* Mean fraction that adding the last of @n + 1 moves, or removing it again. */
 static double moves(u32 n, u32 rings, bool add)
 {
-	struct chs_ring_conf conf = conf_default();
+	struct chs_ring_conf conf = conf_plain();
 	struct chs_ring less, more;
 	u64 sum = 0;
 	u32 i, node;
@@ -198,7 +198,7 @@ void test_spread_move_remove(void)
 
 void test_spread_modulo(void)
 {
-	const struct chs_ring_conf conf = conf_default();
+	const struct chs_ring_conf conf = conf_plain();
 	u32 i, n, moved;
 
 	for (n = 2; n <= 10; n++) {
