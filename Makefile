@@ -67,6 +67,11 @@ test: deps
 check: deps
 	$(Q)selftests/check.sh $(T)
 
+FUZZ_SECONDS ?= 60
+
+fuzz: deps
+	$(Q)$(MAKE) -C selftests/unit fuzz FUZZ_SECONDS=$(FUZZ_SECONDS)
+
 demo: deps
 	@echo 'demo: building'
 	$(Q)$(MAKE) $(s) -C userspace > /dev/null
@@ -106,6 +111,7 @@ help:
 	@echo '  shell      a shell in a VM with the module loaded'
 	@echo '  test       every test on each kernel; TAP  (T="pattern..." for some)'
 	@echo '  check      linters and static checkers     (T="check..." for some)'
+	@echo '  fuzz       look for inputs that break ring or parser'
 	@echo '  bench      all measurements'
 	@echo '  deps       install what building and testing need'
 	@echo '  ynl        generate code from kmod/chsteer.yaml'
@@ -115,7 +121,8 @@ help:
 	@echo '  DESTDIR    root of the installation, for packages'
 	@echo '  KERNELS    kernels of test, also "debug"  [6.1 6.12]'
 	@echo '  KERNEL     kernel of demo and shell: 6.1, 6.12 or debug  [$(KERNEL)]'
+	@echo '  FUZZ_SECONDS  time of fuzz, each target  [$(FUZZ_SECONDS)]'
 	@echo '  V=1        show commands'
 
 .PHONY: all modules tool install modules_install tool_install deps test check \
-	demo bench shell ynl clean help
+	fuzz demo bench shell ynl clean help

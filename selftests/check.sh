@@ -158,7 +158,7 @@ check_text()
 	local files status=0
 
 	mapfile -t files < <(sources '*' |
-		grep -vE '^COPYING$|\.svg$|^selftests/[^/]*/(golden|vectors)/')
+		grep -vE '^COPYING$|\.svg$|^selftests/[^/]*/(golden|vectors|corpus)/')
 	printf '%s\n' "${files[@]}" |
 		grep -vE '^README\.md$|(^|/)\.(clang-format|gitignore)$' |
 		xargs -d '\n' grep -L 'SPDX-License-Identifier:' |

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How long building and looking up takes, and what a ring weighs. */
+/*
+ * How long building and looking up takes, and what a ring weighs; beside a table of
+ * Maglev in the same run, for other work on the machine slows both.
+ */
 
+#include "maglev.h"
 #include "packet.h"
 #include "ring.h"
 #include "tuple.h"
 
+#include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/skbuff.h>
 
@@ -15,11 +20,18 @@
 #include <time.h>
 
 #define REPETITIONS_MAX	101
+#define MAGLEV_REPETITIONS	15
+#define LOOKUP_REPETITIONS	21
 #define LOOKUPS		(1U << 20)
+#define TUPLES		4096U
+/* Tables of 128 KiB that no cache holds. */
+#define COPIES		1024U
 
 static struct chs_ring_node nodes[CHS_RING_NODES_MAX];
 static struct chs_ring_node more[CHS_RING_NODES_MAX];
-static struct chs_tuple tuples[4096];
+static struct chs_tuple tuples[TUPLES];
+static u64 hashes[TUPLES];
+static struct maglev maglev;
 /* Keeps results from being optimised away. */
 static volatile u64 sink;
 
@@ -27,7 +39,7 @@ static double now_us(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
 }
 
@@ -52,13 +64,13 @@ static void die(int err)
 	exit(1);
 }
 
-static struct chs_ring_conf conf_default(u32 balance)
+static struct chs_ring_conf conf_default(void)
 {
 	struct chs_ring_conf conf = {
 		.points = CHS_RING_POINTS_DEFAULT,
 		.unit = CHS_RING_UNIT_DEFAULT,
 		.slots = CHS_RING_SLOTS_DEFAULT,
-		.balance = balance,
+		.balance = CHS_RING_BALANCE_DEFAULT,
 	};
 
 	chs_ring_key_default(&conf.key);
@@ -96,12 +108,8 @@ static size_t bytes(const struct chs_ring *ring)
 	       ring->conf.slots * sizeof(*ring->arcs);
 }
 
-static void bench_build(u32 n, u32 balance)
+static void nodes_make(u32 n)
 {
-	const struct chs_ring_conf conf = conf_default(balance);
-	double fresh, add, remove, weigh;
-	struct chs_ring ring, bigger;
-	const u32 at = n / 2;
 	u32 i;
 
 	for (i = 0; i < n; i++) {
@@ -109,74 +117,202 @@ static void bench_build(u32 n, u32 balance)
 		nodes[i].id.port = htons(80);
 		nodes[i].weight = 100;
 	}
+}
+
+static double time_maglev(u32 n)
+{
+	double us[REPETITIONS_MAX];
+	u32 i;
+
+	for (i = 0; i < MAGLEV_REPETITIONS; i++) {
+		const double start = now_us();
+
+		maglev_build(&maglev, nodes, n);
+		us[i] = now_us() - start;
+	}
+
+	return median(us, MAGLEV_REPETITIONS);
+}
+
+/* Ratios are to what Maglev takes for any change: building its table. */
+static void bench_build(const struct chs_ring_conf *conf, u32 n)
+{
+	double fresh, add, remove, weigh, other;
+	struct chs_ring ring, bigger;
+	const u32 at = n / 2;
+
+	nodes_make(n);
 	memcpy(more, nodes, n * sizeof(*nodes));
 	memmove(more + at + 1, more + at, (n - at) * sizeof(*nodes));
 	more[at].id.port = htons(79);
 
-	fresh = time_build(&conf, nodes, n, NULL);
-	die(chs_ring_build(&ring, &conf, nodes, n, NULL));
-	die(chs_ring_build(&bigger, &conf, more, n + 1, NULL));
-	add = time_build(&conf, more, n + 1, &ring);
-	remove = time_build(&conf, nodes, n, &bigger);
+	other = time_maglev(n);
+	fresh = time_build(conf, nodes, n, NULL);
+	die(chs_ring_build(&ring, conf, nodes, n, NULL));
+	die(chs_ring_build(&bigger, conf, more, n + 1, NULL));
+	add = time_build(conf, more, n + 1, &ring);
+	remove = time_build(conf, nodes, n, &bigger);
 	nodes[at].weight = 50;
-	weigh = time_build(&conf, nodes, n, &ring);
+	weigh = time_build(conf, nodes, n, &ring);
 
-	printf("%8u %7s %12.3f %9.3f %9.3f %9.3f %12zu\n", n,
-	       balance ? "1.10" : "off", fresh / 1e3, add / 1e3, remove / 1e3,
-	       weigh / 1e3, bytes(&ring));
+	printf("%8u %6u %7u %7s %8.3f %7.3f %7.3f %7.3f %9zu %8.2f %6.2f\n", n,
+	       conf->points, conf->slots,
+	       !conf->balance ? "off" : conf->balance == 108 ? "1.08" : "1.10",
+	       fresh / 1e3, add / 1e3, remove / 1e3, weigh / 1e3, bytes(&ring),
+	       fresh / other, add / other);
 	chs_ring_clear(&ring);
 	chs_ring_clear(&bigger);
 }
 
-static void report(const char *what, double us, u32 n)
+static void bench_builds(void)
 {
-	printf("%-40s %7.2f ns\n", what, us * 1e3 / n);
+	static const u32 sizes[] = { 10, 100, 1000, 4000 };
+	struct chs_ring_conf conf = conf_default();
+	u32 i;
+
+	printf("milliseconds, median; ratios to building a Maglev table of %u\n\n",
+	       MAGLEV_SLOTS);
+	printf("%8s %6s %7s %7s %8s %7s %7s %7s %9s %8s %6s\n", "backends",
+	       "points", "slots", "balance", "fresh", "add one", "remove",
+	       "weigh", "bytes", "fresh:M", "add:M");
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		bench_build(&conf, sizes[i]);
+	conf.balance = 0;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		bench_build(&conf, sizes[i]);
+	conf.points = 1024;
+	conf.slots = 1 << 18;
+	conf.balance = 110;
+	bench_build(&conf, 1000);
+	printf("\n");
 }
 
-static void bench_lookup(void)
+/* One way to look up: by one's own table, with or without making the hash. */
+struct way {
+	const char *name;
+	const u16 *table;
+	bool maglev;
+	/* Copies of the table, one after another, that no cache holds. */
+	u32 copies;
+	size_t size;
+	/* Hashes to make, or the ready ones. */
+	bool make, v6;
+};
+
+/* Nanoseconds a look-up. With copies each waits for the one before it. */
+static double way_once(const struct way *way, u32 slots, u32 lookups,
+		       const siphash_key_t *key)
 {
-	const struct chs_ring_conf conf = conf_default(0);
-	struct chs_ring ring;
-	double start;
+	const double start = now_us();
 	u64 sum = 0;
 	u32 i;
 
-	die(chs_ring_build(&ring, &conf, nodes, 100, NULL));
-	for (i = 0; i < ARRAY_SIZE(tuples); i++) {
+	for (i = 0; i < lookups; i++) {
+		const u64 hash = way->make ?
+			chs_tuple_hash(&tuples[i % TUPLES],
+				       CHS_FLOW_HASH_5TUPLE, key) :
+			hashes[i % TUPLES];
+		const u32 slot = way->maglev ? maglev_slot(hash) :
+					       chs_ring_slot(hash, slots);
+		const u16 *table = way->table;
+
+		if (way->copies)
+			table += way->size * (((u32)hash + sum) % way->copies);
+		sum += table[slot];
+	}
+	sink = sum;
+	return (now_us() - start) * 1e3 / lookups;
+}
+
+static double way_median(const struct way *way, u32 slots,
+			 const siphash_key_t *key)
+{
+	const u32 lookups = way->copies ? LOOKUPS / 16 : LOOKUPS;
+	double ns[LOOKUP_REPETITIONS];
+	u32 i;
+
+	for (i = 0; i < LOOKUP_REPETITIONS; i++)
+		ns[i] = way_once(way, slots, lookups, key);
+	return median(ns, LOOKUP_REPETITIONS);
+}
+
+static void tuples_make(const siphash_key_t *key, bool v6)
+{
+	u32 i;
+
+	for (i = 0; i < TUPLES; i++) {
 		chs_addr_set_v4(&tuples[i].saddr, htonl(0xc6336400 + i * 7));
 		chs_addr_set_v4(&tuples[i].daddr, htonl(0xc000020a));
 		tuples[i].sport = htons(1024 + i);
 		tuples[i].dport = htons(443);
 		tuples[i].proto = 6;
+		tuples[i].v6 = v6;
+		hashes[i] = chs_tuple_hash(&tuples[i], CHS_FLOW_HASH_5TUPLE,
+					   key);
 	}
+}
 
-	start = now_us();
-	for (i = 0; i < LOOKUPS; i++)
-		sum += ring.arcs[chs_ring_slot(i * 0x9e3779b97f4a7c15ULL,
-					       conf.slots)];
-	report("look-up", now_us() - start, LOOKUPS);
+/* @from, @n numbers long, many times over. */
+static u16 *copies_make(const u16 *from, size_t n)
+{
+	u16 *to = malloc(COPIES * n * sizeof(*to));
+	u32 i;
 
-	start = now_us();
-	for (i = 0; i < LOOKUPS; i++) {
-		const u64 hash = chs_tuple_hash(&tuples[i % 4096],
-						CHS_FLOW_HASH_5TUPLE, &conf.key);
+	if (!to)
+		die(-ENOMEM);
+	for (i = 0; i < COPIES; i++)
+		memcpy(to + i * n, from, n * sizeof(*to));
+	return to;
+}
 
-		sum += ring.arcs[chs_ring_slot(hash, conf.slots)];
+static void bench_lookup(void)
+{
+	const struct chs_ring_conf conf = conf_default();
+	u16 *cold_ring, *cold_maglev;
+	struct chs_ring ring;
+	u32 i;
+
+	nodes_make(100);
+	die(chs_ring_build(&ring, &conf, nodes, 100, NULL));
+	maglev_build(&maglev, nodes, 100);
+	cold_ring = copies_make(ring.arcs, conf.slots);
+	cold_maglev = copies_make(maglev.slots, MAGLEV_SLOTS);
+
+#define RING	.table = ring.arcs
+#define MAGLEV	.table = maglev.slots, .maglev = true
+	const struct way ways[][2] = {
+		{ { .name = "look-up, hot", RING }, { MAGLEV } },
+		{ { .name = "look-up, cold", .table = cold_ring,
+		    .copies = COPIES, .size = conf.slots },
+		  { .table = cold_maglev, .maglev = true,
+		    .copies = COPIES, .size = MAGLEV_SLOTS } },
+		{ { .name = "hash and look-up, IPv4", RING, .make = true },
+		  { MAGLEV, .make = true } },
+		{ { .name = "hash and look-up, IPv6", RING, .make = true,
+		    .v6 = true },
+		  { MAGLEV, .make = true } },
+	};
+#undef RING
+#undef MAGLEV
+
+	printf("%-24s %8s %8s %6s\n", "ns, median", "ring", "Maglev", "ratio");
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		double ns[2];
+
+		tuples_make(&conf.key, ways[i][0].v6);
+		ns[0] = way_median(&ways[i][0], conf.slots, &conf.key);
+		ns[1] = way_median(&ways[i][1], conf.slots, &conf.key);
+		printf("%-24s %8.2f %8.2f %6.2f\n", ways[i][0].name, ns[0],
+		       ns[1], ns[0] / ns[1]);
 	}
-	report("hash and look-up, IPv4 5-tuple", now_us() - start, LOOKUPS);
-
-	for (i = 0; i < ARRAY_SIZE(tuples); i++)
-		tuples[i].v6 = true;
-	start = now_us();
-	for (i = 0; i < LOOKUPS; i++) {
-		const u64 hash = chs_tuple_hash(&tuples[i % 4096],
-						CHS_FLOW_HASH_5TUPLE, &conf.key);
-
-		sum += ring.arcs[chs_ring_slot(hash, conf.slots)];
-	}
-	report("hash and look-up, IPv6 5-tuple", now_us() - start, LOOKUPS);
-	sink = sum;
+	free(cold_ring);
+	free(cold_maglev);
 	chs_ring_clear(&ring);
+}
+
+static void report(const char *what, double us, u32 n)
+{
+	printf("%-24s %8.2f\n", what, us * 1e3 / n);
 }
 
 static void bench_parse(void)
@@ -215,22 +351,11 @@ static void bench_parse(void)
 
 int main(void)
 {
-	static const u32 sizes[] = { 10, 100, 1000, 4000 };
-	u32 i;
-
 	/* Measure the ring and not a process's page faults: keep memory. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 
-	printf("%u points a backend, %u arcs; milliseconds, median\n\n",
-	       CHS_RING_POINTS_DEFAULT, CHS_RING_SLOTS_DEFAULT);
-	printf("%8s %7s %12s %9s %9s %9s %12s\n", "backends", "balance",
-	       "fresh build", "add one", "remove", "weigh", "bytes");
-	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		bench_build(sizes[i], 0);
-	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		bench_build(sizes[i], 110);
-	printf("\n");
+	bench_builds();
 	bench_lookup();
 	bench_parse();
 	return 0;

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Ring version 1, written a second time from its description.
+"""Ring version 1, made from the text of RING VERSION 1 in chctl(8) and from nothing
+else: what that leaves open, this could not know.
 
 Slow and plain on purpose: every point is looked at for what it is, nothing is
 merged, radix-sorted or remembered. The C code must give the same.
 
     ring_model.py            print the vectors
-    ring_model.py --check    compare them with vectors/ring-v1.tsv
+    ring_model.py --check    compare them with vectors/ring-v1.tsv, and those
+                             that the manual page prints with these
     ring_model.py --write    replace vectors/ring-v1.tsv
 """
 
@@ -16,10 +18,12 @@ import collections
 import hashlib
 import ipaddress
 import pathlib
+import re
 import struct
 import sys
 
 VECTORS = pathlib.Path(__file__).parent / "vectors" / "ring-v1.tsv"
+MANUAL = pathlib.Path(__file__).parents[2] / "userspace" / "man" / "chctl.8"
 
 MASK = (1 << 64) - 1
 
@@ -197,6 +201,8 @@ STANDARD = dict(points=512, unit=100, slots=16384)
 RINGS = [
     ("five", STANDARD,
      [("10.0.0.%d" % i, 80, 100) for i in (3, 1, 5, 2, 4)]),
+    ("default", dict(points=768, unit=100, slots=65536, balance=108),
+     [("10.0.0.%d" % i, 80, 100) for i in range(1, 11)]),
     ("similar", dict(points=512, unit=100, slots=4096),
      [("10.0.0.%d" % i, 80, 100) for i in (8, 1, 7, 2, 6, 3, 5, 4)]),
     ("octets", dict(points=100, unit=100, slots=1024),
@@ -313,6 +319,12 @@ def vectors():
     yield ("reference", "%016x" % reference())
 
 
+def printed():
+    """Positions, hashes and digests of the manual page's test vectors."""
+    section = MANUAL.read_text().split(".SS Test vectors")[1]
+    return re.findall(r"\b[0-9a-f]{16}\b", section.split(".SH")[0])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true",
@@ -329,6 +341,9 @@ def main():
     elif VECTORS.read_text() != now:
         sys.exit("%s: differs from the model" % VECTORS)
     else:
+        unknown = [value for value in printed() if "\t" + value not in now]
+        if unknown or len(printed()) < 14:
+            sys.exit("%s: not the model's: %s" % (MANUAL.name, unknown))
         print("%s: %d lines as the model has them"
               % (VECTORS.name, now.count("\n")))
 

@@ -5,6 +5,7 @@
 #include "ringset.h"
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const struct ringops ringops_plain = {
@@ -166,6 +167,95 @@ u16 scan_owner(const struct ringops *ops, const struct chs_ring_conf *conf,
 	}
 
 	return own;
+}
+
+struct place {
+	u64 pos;
+	u32 own;
+};
+
+/* All points of a set. */
+static struct place places[1 << 16];
+static u32 n_places;
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->pos != y->pos)
+		return x->pos < y->pos ? -1 : 1;
+	return x->own < y->own ? -1 : x->own > y->own;
+}
+
+static void places_make(const struct ringops *ops,
+			const struct chs_ring_conf *conf,
+			const struct ringset *set)
+{
+	u32 i, k;
+
+	n_places = 0;
+	for (i = 0; i < set->n; i++) {
+		for (k = scan_points(conf, set->nodes[i].weight); k; k--) {
+			places[n_places].pos =
+				ops->point(conf, &set->nodes[i].id, k - 1);
+			places[n_places++].own = i;
+		}
+	}
+	qsort(places, n_places, sizeof(*places), by_place);
+}
+
+u32 scan_most(const struct chs_ring_conf *conf, const struct ringset *set, u32 i)
+{
+	u64 sum = 0, part, arcs = 0;
+	u32 k;
+
+	for (k = 0; k < set->n; k++)
+		sum += set->nodes[k].weight;
+	if (!set->nodes[i].weight)
+		return 0;
+	part = (u64)conf->slots * set->nodes[i].weight;
+	/* Counted up instead of divided: what rounding means. */
+	while (arcs * sum < part ||
+	       (arcs + 1) * 100 * sum <= conf->balance * part)
+		arcs++;
+	return arcs;
+}
+
+static u32 reversed(u32 x, u32 slots)
+{
+	u32 y = 0;
+
+	for (; slots > 1; slots /= 2) {
+		y = 2 * y + (x & 1);
+		x /= 2;
+	}
+	return y;
+}
+
+void scan_settle(const struct ringops *ops, const struct chs_ring_conf *conf,
+		 const struct ringset *set, u16 *owners)
+{
+	static u32 room[CHS_RING_NODES_MAX];
+	u32 i, arc, at;
+
+	places_make(ops, conf, set);
+	for (i = 0; i < set->n; i++)
+		room[i] = conf->balance ? scan_most(conf, set, i) : conf->slots;
+	for (i = 0; i < conf->slots; i++) {
+		arc = reversed(i, conf->slots);
+		owners[arc] = CHS_RING_NONE;
+		if (!n_places)
+			continue;
+		for (at = 0; at < n_places; at++) {
+			if (places[at].pos >=
+			    (~0ULL / conf->slots + 1) * arc)
+				break;
+		}
+		while (!room[places[at % n_places].own])
+			at++;
+		owners[arc] = places[at % n_places].own;
+		room[owners[arc]]--;
+	}
 }
 
 bool ring_same(const struct chs_ring *a, const struct chs_ring *b)

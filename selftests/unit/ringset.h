@@ -51,6 +51,11 @@ void set_build(struct chs_ring *ring, const struct ringops *ops,
 u16 scan_owner(const struct ringops *ops, const struct chs_ring_conf *conf,
 	       const struct ringset *set, u32 arc);
 u32 scan_points(const struct chs_ring_conf *conf, u32 weight);
+/* Most arcs that backend @i may own under a balance. */
+u32 scan_most(const struct chs_ring_conf *conf, const struct ringset *set, u32 i);
+/* Owners of all arcs, each looked for from the first of all points on. */
+void scan_settle(const struct ringops *ops, const struct chs_ring_conf *conf,
+		 const struct ringset *set, u16 *owners);
 
 /* Everything that a ring holds is the same, bit for bit. */
 bool ring_same(const struct chs_ring *a, const struct chs_ring *b);

@@ -5,99 +5,10 @@
 #include "ringset.h"
 #include "unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct ringset set;
-
-struct place {
-	u64 pos;
-	u32 own;
-};
-
-/* All points of a set, and who of it owns each arc, the slow way. */
-static struct place places[1 << 16];
 static u16 owners[1 << 14];
-static u32 n_places;
-
-static int order(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->pos != y->pos)
-		return x->pos < y->pos ? -1 : 1;
-	return x->own < y->own ? -1 : x->own > y->own;
-}
-
-static void places_make(const struct ringops *ops,
-			const struct chs_ring_conf *conf)
-{
-	u32 i, k;
-
-	n_places = 0;
-	for (i = 0; i < set.n; i++) {
-		for (k = scan_points(conf, set.nodes[i].weight); k; k--) {
-			places[n_places].pos =
-				ops->point(conf, &set.nodes[i].id, k - 1);
-			places[n_places++].own = i;
-		}
-	}
-	qsort(places, n_places, sizeof(*places), order);
-}
-
-/* Most arcs that backend @i may own. */
-static u32 most(const struct chs_ring_conf *conf, u32 i)
-{
-	u64 sum = 0, part, arcs = 0;
-	u32 k;
-
-	for (k = 0; k < set.n; k++)
-		sum += set.nodes[k].weight;
-	if (!set.nodes[i].weight)
-		return 0;
-	part = (u64)conf->slots * set.nodes[i].weight;
-	/* Counted up instead of divided: what rounding means. */
-	while (arcs * sum < part ||
-	       (arcs + 1) * 100 * sum <= conf->balance * part)
-		arcs++;
-	return arcs;
-}
-
-static u32 reversed(u32 x, u32 slots)
-{
-	u32 y = 0;
-
-	for (; slots > 1; slots /= 2) {
-		y = 2 * y + (x & 1);
-		x /= 2;
-	}
-	return y;
-}
-
-static void settle(const struct ringops *ops, const struct chs_ring_conf *conf)
-{
-	static u32 room[CHS_RING_NODES_MAX];
-	u32 i, arc, at;
-
-	places_make(ops, conf);
-	for (i = 0; i < set.n; i++)
-		room[i] = most(conf, i);
-	for (i = 0; i < conf->slots; i++) {
-		arc = reversed(i, conf->slots);
-		owners[arc] = CHS_RING_NONE;
-		if (!n_places)
-			continue;
-		for (at = 0; at < n_places; at++) {
-			if (places[at].pos >=
-			    (~0ULL / conf->slots + 1) * arc)
-				break;
-		}
-		while (!room[places[at % n_places].own])
-			at++;
-		owners[arc] = places[at % n_places].own;
-		room[owners[arc]]--;
-	}
-}
 
 static struct chs_ring_conf conf_bounded(void)
 {
@@ -117,7 +28,7 @@ static void scan(const struct ringops *ops, u32 rings)
 		const struct chs_ring_conf conf = conf_bounded();
 
 		set_random(&set, rnd_range(1, 30), rnd_range(1, 200));
-		settle(ops, &conf);
+		scan_settle(ops, &conf, &set, owners);
 		set_build(&ring, ops, &conf, &set, NULL);
 		for (arc = 0; arc < conf.slots; arc++)
 			CHECK_EQ(ring.arcs[arc], owners[arc]);
@@ -152,7 +63,7 @@ void test_balance_bound(void)
 		set_random(&set, rnd_range(1, 64), 200);
 		set_build(&ring, &ringops_plain, &conf, &set, NULL);
 		for (k = 0; k < set.n; k++)
-			CHECK(ring.shares[k] <= most(&conf, k));
+			CHECK(ring.shares[k] <= scan_most(&conf, &set, k));
 		conf.balance = 0;
 		set_build(&off, &ringops_plain, &conf, &set, NULL);
 		conf.balance = ring.conf.balance;
@@ -161,7 +72,7 @@ void test_balance_bound(void)
 				continue;
 			moved++;
 			CHECK_EQ(ring.shares[off.arcs[arc]],
-				 most(&conf, off.arcs[arc]));
+				 scan_most(&conf, &set, off.arcs[arc]));
 		}
 		chs_ring_clear(&ring);
 		chs_ring_clear(&off);

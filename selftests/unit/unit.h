@@ -94,6 +94,12 @@ void test_balance_change(void);
 void test_balance_moves(void);
 void test_balance_few(void);
 
+/* test_default.c */
+void test_default_removed(void);
+void test_default_weight(void);
+void test_default_plain(void);
+void test_default_surplus(void);
+
 /* test_fail.c */
 void test_fail_invalid(void);
 void test_fail_limits(void);
