@@ -63,6 +63,49 @@ void chs_nl_dump_begin(struct netlink_callback *cb, u64 generation)
 }
 
 /**
+ * chs_nl_dump_table_begin() - begin the next message of a dump of services
+ * @cn: namespace
+ * @cb: the dump
+ * @table: services that it is of: those in force, or of its transaction; they
+ *	stay until chs_nl_dump_table_end(), which is due also after a failure
+ *
+ * Context: process; may sleep; leaves it in an RCU read section.
+ * Return: 0, -ENOENT, -EBUSY or -EINVAL, with the reason in the dump's extended
+ *	ack.
+ */
+int chs_nl_dump_table_begin(struct chs_net *cn, struct netlink_callback *cb,
+			    const struct chs_table **table)
+	__acquires(RCU)
+{
+	const struct nlattr *attr = genl_dump_attrs(cb)[CHS_A_TXN];
+	const char *why;
+	int err;
+
+	err = chs_nl_table_begin(cn, NETLINK_CB(cb->skb).portid, attr, table,
+				 &why);
+	if (err) {
+		cb->extack->_msg = why;
+		NL_SET_BAD_ATTR(cb->extack, attr);
+		return err;
+	}
+	chs_nl_dump_begin(cb, (*table)->generation);
+	return 0;
+}
+
+/**
+ * chs_nl_dump_table_end() - end a message of a dump of services
+ * @cn: namespace
+ * @cb: the dump
+ *
+ * Context: process.
+ */
+void chs_nl_dump_table_end(struct chs_net *cn, struct netlink_callback *cb)
+	__releases(RCU)
+{
+	chs_nl_table_end(cn, genl_dump_attrs(cb)[CHS_A_TXN]);
+}
+
+/**
  * chs_nl_dump_put() - begin one object of a dump
  * @skb: message of the dump
  * @cb: the dump

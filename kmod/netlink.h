@@ -25,7 +25,7 @@ struct genl_info;
  * @info: the request as genetlink has it
  * @flags: enum chsteer_flag bits
  * @service: attributes of CHS_A_SERVICE, all NULL if it is absent
- * @table: services in force, of a request that asks
+ * @table: services that a request is about that asks
  * @txn: transaction of one that changes something: @own or an open one
  * @own: transaction of a request that stands alone
  * @ends_txn: an open transaction ends with it
@@ -58,6 +58,9 @@ int chs_netlink_init(void);
 void chs_netlink_exit(void);
 int chs_nl_reply(struct chs_request *req);
 void chs_nl_dump_begin(struct netlink_callback *cb, u64 generation);
+int chs_nl_dump_table_begin(struct chs_net *cn, struct netlink_callback *cb,
+			    const struct chs_table **table);
+void chs_nl_dump_table_end(struct chs_net *cn, struct netlink_callback *cb);
 int chs_nl_dump_filter(struct netlink_callback *cb,
 		       const struct chs_table *table, int refused,
 		       const char *why, const struct chs_service **svc);
@@ -70,6 +73,10 @@ int chs_nl_change(struct sk_buff *skb, struct genl_info *info, u32 flags,
 		  int (*change)(struct chs_request *req));
 int chs_nl_answer(struct sk_buff *skb, struct genl_info *info, u32 flags,
 		  int (*answer)(struct chs_request *req));
+int chs_nl_table_begin(struct chs_net *cn, u32 portid,
+		       const struct nlattr *attr,
+		       const struct chs_table **table, const char **why);
+void chs_nl_table_end(struct chs_net *cn, const struct nlattr *attr);
 struct nlattr *chs_nl_attr(const struct genl_info *info, int type);
 int chs_nl_parse(struct nlattr **tb, int max, const struct nlattr *attr,
 		 const struct nla_policy *policy, struct chs_msg *msg);

@@ -556,11 +556,11 @@ int chsteer_nl_backend_get_dumpit(struct sk_buff *skb,
 	const struct chs_service *svc;
 	int err;
 
-	rcu_read_lock();
-	table = rcu_dereference(cn->table);
-	chs_nl_dump_begin(cb, table->generation);
-	err = chs_nl_dump_filter(cb, table, CHS_A_BACKEND,
-				 "a dump of backends takes no backend", &svc);
+	err = chs_nl_dump_table_begin(cn, cb, &table);
+	if (!err)
+		err = chs_nl_dump_filter(cb, table, CHS_A_BACKEND,
+					 "a dump of backends takes no backend",
+					 &svc);
 	if (!err && svc && !place->service) {
 		/* Once through, the one service is not begun again. */
 		if (!dump_service(skb, cb, svc, &place->backend))
@@ -568,6 +568,6 @@ int chsteer_nl_backend_get_dumpit(struct sk_buff *skb,
 	} else if (!err && !svc) {
 		dump_all(skb, cb, table);
 	}
-	rcu_read_unlock();
+	chs_nl_dump_table_end(cn, cb);
 	return err ?: skb->len;
 }

@@ -78,6 +78,7 @@ const struct nla_policy chsteer_service_del_nl_policy[CHS_A_SERVICE + 1] = {
 
 /* CHS_CMD_SERVICE_GET - do */
 const struct nla_policy chsteer_service_get_nl_policy[CHS_A_SERVICE + 1] = {
+	[CHS_A_TXN] = { .type = NLA_U32, },
 	[CHS_A_SERVICE] = NLA_POLICY_NESTED(chsteer_service_nl_policy),
 };
 
@@ -106,6 +107,7 @@ const struct nla_policy chsteer_backend_del_nl_policy[CHS_A_BACKEND + 1] = {
 
 /* CHS_CMD_BACKEND_GET - do */
 const struct nla_policy chsteer_backend_get_nl_policy[CHS_A_BACKEND + 1] = {
+	[CHS_A_TXN] = { .type = NLA_U32, },
 	[CHS_A_SERVICE] = NLA_POLICY_NESTED(chsteer_service_nl_policy),
 	[CHS_A_BACKEND] = NLA_POLICY_NESTED(chsteer_backend_nl_policy),
 };

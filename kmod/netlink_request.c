@@ -306,6 +306,10 @@ static int find_txn(struct chs_request *req)
 		return chs_msg_fail(&req->msg, -EBUSY, attr,
 				    "the configuration has changed since transaction %u began",
 				    nla_get_u32(attr));
+	if (req->txn->tried && req->info->genlhdr->cmd != CHS_CMD_TXN_ABORT)
+		return chs_msg_fail(&req->msg, -EINVAL, attr,
+				    "transaction %u has had its dry run and takes no more changes",
+				    nla_get_u32(attr));
 	return 0;
 }
 
@@ -404,6 +408,71 @@ int chs_nl_change(struct sk_buff *skb, struct genl_info *info, u32 flags,
 	return request_end(req, err);
 }
 
+static int tried_table(struct chs_net *cn, u32 portid, u32 id,
+		       const struct chs_table **table, const char **why)
+{
+	const struct chs_txn *txn = chs_txn_find(cn, portid, id);
+
+	if (!txn) {
+		*why = "this socket has no such transaction";
+		return -ENOENT;
+	}
+	/* Its shadow shares what the table that it was made of holds. */
+	if (txn->base != chs_net_table(cn)->generation) {
+		*why = "the configuration has changed since the transaction began";
+		return -EBUSY;
+	}
+	/* What has no rings yet cannot be told. */
+	if (!txn->tried) {
+		*why = "the transaction has had no dry run";
+		return -EINVAL;
+	}
+	*table = chs_txn_table(cn, txn);
+	return 0;
+}
+
+/**
+ * chs_nl_table_begin() - have the services that a message asks about
+ * @cn: namespace
+ * @portid: netlink port that asks
+ * @attr: CHS_A_TXN, or NULL for those in force
+ * @table: where they go; they stay until chs_nl_table_end(), which is due also
+ *	after a failure
+ * @why: sentence for that
+ *
+ * Context: process; may sleep; leaves it in an RCU read section.
+ * Return: 0, -ENOENT, -EBUSY or -EINVAL.
+ */
+int chs_nl_table_begin(struct chs_net *cn, u32 portid,
+		       const struct nlattr *attr,
+		       const struct chs_table **table, const char **why)
+	__acquires(RCU)
+{
+	if (attr)
+		mutex_lock(&cn->lock);
+	rcu_read_lock();
+	if (attr)
+		return tried_table(cn, portid, nla_get_u32(attr), table, why);
+
+	*table = rcu_dereference(cn->table);
+	return 0;
+}
+
+/**
+ * chs_nl_table_end() - be done with what chs_nl_table_begin() gave
+ * @cn: namespace
+ * @attr: as given there
+ *
+ * Context: process.
+ */
+void chs_nl_table_end(struct chs_net *cn, const struct nlattr *attr)
+	__releases(RCU)
+{
+	rcu_read_unlock();
+	if (attr)
+		mutex_unlock(&cn->lock);
+}
+
 /**
  * chs_nl_answer() - carry out a request that asks something
  * @skb: its buffer
@@ -417,7 +486,9 @@ int chs_nl_change(struct sk_buff *skb, struct genl_info *info, u32 flags,
 int chs_nl_answer(struct sk_buff *skb, struct genl_info *info, u32 flags,
 		  int (*answer)(struct chs_request *req))
 {
+	const struct nlattr *txn = chs_nl_attr(info, CHS_A_TXN);
 	struct chs_request *req = request_alloc(skb, info);
+	const char *why;
 	int err;
 
 	if (!req)
@@ -427,10 +498,13 @@ int chs_nl_answer(struct sk_buff *skb, struct genl_info *info, u32 flags,
 	if (!err)
 		err = chs_nl_reply(req);
 	if (!err) {
-		rcu_read_lock();
-		req->table = rcu_dereference(req->cn->table);
-		err = answer(req);
-		rcu_read_unlock();
+		err = chs_nl_table_begin(req->cn, info->snd_portid, txn,
+					 &req->table, &why);
+		if (err)
+			chs_msg_fail(&req->msg, err, txn, "%s", why);
+		else
+			err = answer(req);
+		chs_nl_table_end(req->cn, txn);
 	}
 	return request_end(req, err);
 }

@@ -772,11 +772,10 @@ int chsteer_nl_service_get_dumpit(struct sk_buff *skb,
 	const struct chs_table *table;
 	const struct chs_service *svc;
 	void *head;
+	int err;
 
-	rcu_read_lock();
-	table = rcu_dereference(cn->table);
-	chs_nl_dump_begin(cb, table->generation);
-	while ((svc = chs_table_next(table, &next))) {
+	err = chs_nl_dump_table_begin(cn, cb, &table);
+	while (!err && (svc = chs_table_next(table, &next))) {
 		head = chs_nl_dump_put(skb, cb, CHS_CMD_SERVICE_GET);
 		if (!head)
 			break;
@@ -788,6 +787,6 @@ int chsteer_nl_service_get_dumpit(struct sk_buff *skb,
 		genlmsg_end(skb, head);
 		*at = next;
 	}
-	rcu_read_unlock();
-	return skb->len;
+	chs_nl_dump_table_end(cn, cb);
+	return err ?: skb->len;
 }

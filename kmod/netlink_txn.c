@@ -64,6 +64,13 @@ static int txn_commit(struct chs_request *req)
 	if (err)
 		return err;
 
+	if (req->flags & CHS_FLAG_DRY_RUN) {
+		err = chs_txn_try(req->cn, req->txn,
+				  req->flags & CHS_FLAG_PRUNE, &result,
+				  &req->msg);
+		return err ?: put_result(req->reply, &result);
+	}
+
 	req->ends_txn = true;
 	err = chs_txn_commit(req->cn, req->txn, req->flags & CHS_FLAG_PRUNE,
 			     &result, &req->msg);
@@ -72,7 +79,8 @@ static int txn_commit(struct chs_request *req)
 
 int chsteer_nl_txn_commit_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return chs_nl_change(skb, info, CHS_FLAG_PRUNE, txn_commit);
+	return chs_nl_change(skb, info, CHS_FLAG_PRUNE | CHS_FLAG_DRY_RUN,
+			     txn_commit);
 }
 
 static int txn_abort(struct chs_request *req)

@@ -582,6 +582,59 @@ static void publish(struct chs_net *cn, struct chs_txn *txn,
 	chs_sweep_run(cn, sweep);
 }
 
+/* All that can be refused, and all that takes long. */
+static int prepare(struct chs_net *cn, struct chs_txn *txn, bool prune,
+		   struct chs_result *result, struct chs_msg *msg)
+{
+	struct chs_edit *edit;
+	int err;
+
+	if (prune) {
+		err = prune_unnamed(cn, txn, msg);
+		if (err)
+			return err;
+	}
+
+	memset(result, 0, sizeof(*result));
+	list_for_each_entry(edit, &txn->edits, node)
+		count_edit(edit, result);
+	drop_unchanged(txn);
+	return build_rings(txn, result, msg);
+}
+
+/**
+ * chs_txn_try() - have what a transaction would put in force
+ * @cn: namespace
+ * @txn: transaction; afterwards chs_txn_table() is what would be, and it is
+ *	good for nothing else but chs_txn_fini()
+ * @prune: remove what no request of the transaction named
+ * @result: what it would do
+ * @msg: reason of a failure, or warnings
+ *
+ * Packets see nothing of it: hooks are left as they are.
+ *
+ * Context: process; may sleep, for as long as rings are built; @cn's lock held.
+ * Return: 0, -ENOENT, -ENOSPC or -ENOMEM.
+ */
+int chs_txn_try(struct chs_net *cn, struct chs_txn *txn, bool prune,
+		struct chs_result *result, struct chs_msg *msg)
+{
+	struct chs_edit *edit;
+	int err;
+
+	err = prepare(cn, txn, prune, result, msg);
+	if (err)
+		return err;
+
+	txn->tried = true;
+	list_for_each_entry(edit, &txn->edits, node) {
+		if (edit->new &&
+		    (!edit->old || edit->old->ring != edit->new->ring))
+			chs_service_warn(edit->new, msg);
+	}
+	return 0;
+}
+
 /**
  * chs_txn_commit() - put a transaction in force
  * @cn: namespace
@@ -600,25 +653,10 @@ int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 	struct chs_result scratch = {};
 	struct retired *retired;
 	struct chs_sweep *sweep;
-	struct chs_edit *edit;
 	int err;
 
-	if (prune) {
-		err = prune_unnamed(cn, txn, msg);
-		if (err)
-			return err;
-	}
-
-	list_for_each_entry(edit, &txn->edits, node)
-		count_edit(edit, &scratch);
-	drop_unchanged(txn);
-	if (result)
-		*result = scratch;
-	if (list_empty(&txn->edits))
-		return 0;
-
-	err = build_rings(txn, result ?: &scratch, msg);
-	if (err)
+	err = prepare(cn, txn, prune, result ?: &scratch, msg);
+	if (err || list_empty(&txn->edits))
 		return err;
 
 	retired = retired_alloc(txn);

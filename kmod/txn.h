@@ -38,6 +38,8 @@ struct chs_edit {
  * @id: its number; 0 for one that lasts a single request
  * @portid: netlink port that it belongs to
  * @base: generation of the namespace when it began
+ * @tried: a dry run has built what it would put in force; it takes no more
+ *	edits, because they would not match
  * @table: the shadow; NULL until something is changed
  * @edits: struct chs_edit in the order made
  */
@@ -46,6 +48,7 @@ struct chs_txn {
 	u32 id;
 	u32 portid;
 	u64 base;
+	bool tried;
 	struct chs_table *table;
 	struct list_head edits;
 };
@@ -88,6 +91,8 @@ int chs_txn_move(struct chs_net *cn, struct chs_txn *txn,
 int chs_txn_del(struct chs_net *cn, struct chs_txn *txn,
 		struct chs_service *svc);
 int chs_txn_flush(struct chs_net *cn, struct chs_txn *txn);
+int chs_txn_try(struct chs_net *cn, struct chs_txn *txn, bool prune,
+		struct chs_result *result, struct chs_msg *msg);
 int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 		   struct chs_result *result, struct chs_msg *msg);
 

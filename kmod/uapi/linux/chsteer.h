@@ -112,6 +112,9 @@ enum chsteer_reason {
  * @CHS_FLAG_PRUNE: txn-commit; remove the services and backends that no
  *   request of the transaction named.
  * @CHS_FLAG_ESTABLISHED: lookup; the packet belongs to a flow already running.
+ * @CHS_FLAG_DRY_RUN: txn-commit; refuse what a commit would refuse and build
+ *   what it would put in force, but put nothing in force. Afterwards the
+ *   transaction can be read by service-get and backend-get, and aborted.
  */
 enum chsteer_flag {
 	CHS_FLAG_REPLACE = 1,
@@ -120,6 +123,7 @@ enum chsteer_flag {
 	CHS_FLAG_FORCE = 8,
 	CHS_FLAG_PRUNE = 16,
 	CHS_FLAG_ESTABLISHED = 32,
+	CHS_FLAG_DRY_RUN = 64,
 };
 
 enum {
