@@ -9,6 +9,8 @@
 
 #include "model.h"
 
+struct ctl_txn;
+
 /* Flags that are the tool's own, beside the CHS_FLAG_... of requests. */
 #define CTL_FLAG_ALLOW_EMPTY	(1U << 30)
 #define CTL_FLAG_EXPECT		(1U << 31)
@@ -138,6 +140,7 @@ int ctl_stats(struct ctl_args *args);
 /* save.c, apply.c */
 int ctl_save(struct ctl_args *args);
 int ctl_apply(struct ctl_args *args);
+int ctl_apply_read(struct ctl_args *args, struct ctl_txn *txn);
 int ctl_flush(struct ctl_args *args, struct nl_msg **msg);
 
 /* version.c */

@@ -143,7 +143,7 @@ static void on_ack(struct exchange *x, struct nlmsghdr *nlh)
 		skip += NLMSG_ALIGN(ack->msg.nlmsg_len) - NLMSG_HDRLEN;
 	parse_ext_ack(nlh, skip, tb);
 
-	if (x->burst)
+	if (x->burst && x->burst->file)
 		ctl_err_where(x->burst->file, x->burst->lines[index]);
 	if (ack->error && index < x->worst) {
 		x->worst = index;
@@ -382,7 +382,8 @@ int ctl_nl_burst(const struct ctl_burst *burst)
 		return ret;
 	x.type = family;
 	ret = exchange(&x, burst->buf, burst->len);
-	ctl_err_where(burst->file, 0);
+	if (burst->file)
+		ctl_err_where(burst->file, 0);
 	return ret;
 }
 

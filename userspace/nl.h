@@ -27,7 +27,7 @@ typedef int (*ctl_reply_fn)(struct nlattr **tb, void *arg);
  * @buf: the messages, one behind the other
  * @len: length of all
  * @count: number of them
- * @file: where they come from
+ * @file: where they come from, or NULL
  * @lines: line of each there
  */
 struct ctl_burst {

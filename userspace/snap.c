@@ -94,23 +94,46 @@ static int take_backend(struct nlattr **tb, void *arg)
 	return CTL_OK;
 }
 
+/**
+ * struct scope - what is to be read
+ * @name: name of one service, or NULL for all
+ * @txn: id of a transaction that has had its dry run, or 0 for what is in force
+ */
+struct scope {
+	const char *name;
+	uint32_t txn;
+};
+
+static struct nl_msg *scope_msg(uint8_t cmd, const struct scope *scope)
+{
+	struct nl_msg *msg = ctl_nl_msg(cmd, CTL_SERVICE_ROOM +
+					(scope->name ? strlen(scope->name) : 0));
+	int ret = CTL_OK;
+
+	if (!msg)
+		return NULL;
+	if (scope->txn && nla_put_u32(msg, CHS_A_TXN, scope->txn))
+		ret = no_memory();
+	if (!ret && scope->name)
+		ret = ctl_put_service_name(msg, scope->name);
+	if (ret) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
 /* One by one a service is asked for: an unknown name is to be an error. */
-static int load_services(struct ctl_snap *snap, const char *name)
+static int load_services(struct ctl_snap *snap, const struct scope *scope)
 {
 	struct nl_msg *msg;
 	int ret;
 
-	msg = ctl_nl_msg(CHS_CMD_SERVICE_GET, name ? CTL_SERVICE_ROOM + strlen(name) : 0);
+	msg = scope_msg(CHS_CMD_SERVICE_GET, scope);
 	if (!msg)
 		return CTL_FAILED;
-	if (name) {
-		ret = ctl_put_service_name(msg, name);
-		if (ret) {
-			nlmsg_free(msg);
-			return ret;
-		}
+	if (scope->name)
 		return ctl_nl_do(msg, take_service, snap);
-	}
 
 	ret = ctl_nl_dump(msg, take_service, snap);
 	if (!ret && snap->n_services)
@@ -118,21 +141,11 @@ static int load_services(struct ctl_snap *snap, const char *name)
 	return ret;
 }
 
-static int load_backends(struct ctl_snap *snap, const char *name)
+static int load_backends(struct ctl_snap *snap, const struct scope *scope)
 {
-	struct nl_msg *msg;
-	int ret = CTL_OK;
+	struct nl_msg *msg = scope_msg(CHS_CMD_BACKEND_GET, scope);
 
-	msg = ctl_nl_msg(CHS_CMD_BACKEND_GET, name ? CTL_SERVICE_ROOM + strlen(name) : 0);
-	if (!msg)
-		return CTL_FAILED;
-	if (name)
-		ret = ctl_put_service_name(msg, name);
-	if (ret) {
-		nlmsg_free(msg);
-		return ret;
-	}
-	return ctl_nl_dump(msg, take_backend, snap);
+	return msg ? ctl_nl_dump(msg, take_backend, snap) : CTL_FAILED;
 }
 
 /* A service's backends behind each other, their order kept: counting sort. */
@@ -184,31 +197,59 @@ static bool same_option(const struct ctl_keyword *kw, const void *a, const void 
 	}
 }
 
-static bool same_service(const struct ctl_service *a, const struct ctl_service *b)
+static bool same_options(const struct ctl_keyword *kw, const void *a, const void *b)
 {
-	const struct ctl_keyword *kw;
-
-	if (strcmp(a->name, b->name) || a->proto != b->proto ||
-	    !same_endpoint(&a->ep, &b->ep) || a->present != b->present ||
-	    a->generation != b->generation || a->digest != b->digest ||
-	    a->n_backends != b->n_backends)
-		return false;
-
-	for (kw = ctl_service_keywords; kw->name; kw++) {
+	for (; kw->name; kw++) {
 		if (!same_option(kw, (const char *)a + kw->offset, (const char *)b + kw->offset))
 			return false;
 	}
 	return true;
 }
 
+static bool same_service(const struct ctl_service *a, const struct ctl_service *b)
+{
+	return !strcmp(a->name, b->name) && a->proto == b->proto &&
+	       same_endpoint(&a->ep, &b->ep) && a->present == b->present &&
+	       a->generation == b->generation && a->digest == b->digest &&
+	       a->n_backends == b->n_backends &&
+	       same_options(ctl_service_keywords, a, b);
+}
+
+/**
+ * ctl_snap_same() - whether a service is configured alike in two snapshots
+ * @x: snapshot
+ * @a: service in it
+ * @y: another snapshot
+ * @b: service in that
+ *
+ * Return: true if so, its backends included.
+ */
+bool ctl_snap_same(const struct ctl_snap *x, const struct ctl_service *a,
+		   const struct ctl_snap *y, const struct ctl_service *b)
+{
+	uint32_t i;
+
+	if (!same_service(a, b))
+		return false;
+	for (i = 0; i < a->n; i++) {
+		const struct ctl_backend *p = &x->backends[a->first + i];
+		const struct ctl_backend *q = &y->backends[b->first + i];
+
+		if (!same_endpoint(&p->ep, &q->ep) || p->present != q->present ||
+		    !same_options(ctl_backend_keywords, p, q))
+			return false;
+	}
+	return true;
+}
+
 /* Compare with the services as they are now, and count the backends. */
-static int check(const struct ctl_snap *snap, const char *name)
+static int check(const struct ctl_snap *snap, const struct scope *scope)
 {
 	struct ctl_snap now = {};
 	uint32_t i;
 	int ret;
 
-	ret = load_services(&now, name);
+	ret = load_services(&now, scope);
 	if (!ret && now.n_services != snap->n_services)
 		ret = CTL_FAILED;
 	for (i = 0; !ret && i < now.n_services; i++) {
@@ -222,30 +263,30 @@ static int check(const struct ctl_snap *snap, const char *name)
 	return ret;
 }
 
-static int load_all(struct ctl_snap *snap, const char *name)
+static int load_all(struct ctl_snap *snap, const struct scope *scope)
 {
 	int ret;
 
-	ret = load_services(snap, name);
+	ret = load_services(snap, scope);
 	if (!ret)
-		ret = load_backends(snap, name);
+		ret = load_backends(snap, scope);
 	if (!ret)
-		ret = check(snap, name);
+		ret = check(snap, scope);
 	if (!ret)
 		ret = group_backends(snap);
 	return ret;
 }
 
 /**
- * struct wanted - what is to be read
+ * struct wanted - what is to be read, and how
  * @snap: where it goes
- * @name: name of one service, or NULL for all
+ * @scope: what
  * @load: reads it
  */
 struct wanted {
 	struct ctl_snap snap;
-	const char *name;
-	int (*load)(struct ctl_snap *snap, const char *name);
+	const struct scope *scope;
+	int (*load)(struct ctl_snap *snap, const struct scope *scope);
 };
 
 static int load_once(void *arg)
@@ -253,16 +294,16 @@ static int load_once(void *arg)
 	struct wanted *wanted = arg;
 	int ret;
 
-	ret = wanted->load(&wanted->snap, wanted->name);
+	ret = wanted->load(&wanted->snap, wanted->scope);
 	if (ret)
 		ctl_snap_free(&wanted->snap);
 	return ret;
 }
 
-static int load_whole(struct ctl_snap *snap, const char *name,
-		      int (*load)(struct ctl_snap *snap, const char *name))
+static int load_whole(struct ctl_snap *snap, const struct scope *scope,
+		      int (*load)(struct ctl_snap *snap, const struct scope *scope))
 {
-	struct wanted wanted = { .name = name, .load = load };
+	struct wanted wanted = { .scope = scope, .load = load };
 	int ret;
 
 	ret = ctl_nl_retry("list", load_once, &wanted);
@@ -279,7 +320,9 @@ static int load_whole(struct ctl_snap *snap, const char *name,
  */
 int ctl_snap_services(struct ctl_snap *snap, const char *name)
 {
-	return load_whole(snap, name, load_services);
+	const struct scope scope = { .name = name };
+
+	return load_whole(snap, &scope, load_services);
 }
 
 /**
@@ -291,7 +334,36 @@ int ctl_snap_services(struct ctl_snap *snap, const char *name)
  */
 int ctl_snap_all(struct ctl_snap *snap, const char *name)
 {
-	return load_whole(snap, name, load_all);
+	const struct scope scope = { .name = name };
+
+	return load_whole(snap, &scope, load_all);
+}
+
+/**
+ * ctl_snap_txn() - read services with their backends as they would be
+ * @snap: where they go
+ * @name: name of one service, or NULL for all
+ * @txn: transaction that has had its dry run
+ *
+ * Return: CTL_OK, or CTL_FAILED and @snap is empty.
+ */
+int ctl_snap_txn(struct ctl_snap *snap, const char *name, uint32_t txn)
+{
+	const struct scope scope = { .name = name, .txn = txn };
+
+	return load_whole(snap, &scope, load_all);
+}
+
+/**
+ * ctl_snap_find() - service of a snapshot by its name
+ * @snap: snapshot
+ * @name: name
+ *
+ * Return: the service or NULL.
+ */
+const struct ctl_service *ctl_snap_find(const struct ctl_snap *snap, const char *name)
+{
+	return find_service(snap, name);
 }
 
 /**

@@ -23,6 +23,10 @@ struct ctl_snap {
 
 int ctl_snap_services(struct ctl_snap *snap, const char *name);
 int ctl_snap_all(struct ctl_snap *snap, const char *name);
+int ctl_snap_txn(struct ctl_snap *snap, const char *name, uint32_t txn);
+const struct ctl_service *ctl_snap_find(const struct ctl_snap *snap, const char *name);
+bool ctl_snap_same(const struct ctl_snap *x, const struct ctl_service *a,
+		   const struct ctl_snap *y, const struct ctl_service *b);
 void ctl_snap_free(struct ctl_snap *snap);
 
 #endif /* CHCTL_SNAP_H */
