@@ -282,6 +282,29 @@ void ctl_show_backend(const struct ctl_snap *snap, const struct ctl_backend *be,
 	ctl_out_close();
 }
 
+static double target_part(const struct ctl_backend *be, uint64_t total)
+{
+	return total ? (double)ctl_target_weight(be) / total : 0;
+}
+
+/* The largest share or target, to which bars are drawn. */
+static double largest_part(const struct ctl_snap *snap, const struct ctl_service *svc)
+{
+	const uint64_t total = ctl_total_weight(snap, svc);
+	double most = 0, share, target;
+	uint32_t i;
+
+	for (i = 0; i < svc->n && svc->slots; i++) {
+		const struct ctl_backend *be = &snap->backends[svc->first + i];
+
+		share = (double)be->slots / svc->slots;
+		target = target_part(be, total);
+		most = share > most ? share : most;
+		most = target > most ? target : most;
+	}
+	return most;
+}
+
 /**
  * ctl_show_backends() - the backends beneath their service
  * @snap: snapshot
@@ -292,6 +315,7 @@ void ctl_show_backends(const struct ctl_snap *snap, const struct ctl_service *sv
 		       bool ring_only)
 {
 	const uint64_t total = ctl_total_weight(snap, svc);
+	const double full = largest_part(snap, svc);
 	uint32_t i;
 
 	ctl_out_open(CTL_OUT_LIST, "backends");
@@ -308,6 +332,8 @@ void ctl_show_backends(const struct ctl_snap *snap, const struct ctl_service *sv
 			ctl_out_u64(CTL_OUT_ANY, "slots", be->slots);
 		ctl_out_share(CTL_OUT_ANY, "share", be->slots, svc->slots);
 		ctl_out_share(CTL_OUT_ANY, "target", ctl_target_weight(be), total);
+		if (ring_only)
+			ctl_out_bar((double)be->slots / svc->slots, target_part(be, total), full);
 		if (!ring_only)
 			ctl_out_u64(CTL_OUT_TEXT, "packets", be->packets);
 		if (!ring_only && obstacle_text(be))

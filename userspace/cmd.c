@@ -17,6 +17,11 @@
 static const struct ctl_flag force[] = { { "--force", CHS_FLAG_FORCE, NULL }, {} };
 static const struct ctl_flag if_exists[] = { { "--if-exists", CHS_FLAG_IF_EXISTS, NULL }, {} };
 static const struct ctl_flag expect[] = { { "--expect", CTL_FLAG_EXPECT, "HEX" }, {} };
+static const struct ctl_flag plan_flags[] = {
+	{ "--max-move", CTL_FLAG_MAX_MOVE, "PERCENT" },
+	{ "--plot", CTL_FLAG_PLOT, "FILE" },
+	{}
+};
 static const struct ctl_flag apply_flags[] = {
 	{ "--allow-empty", CTL_FLAG_ALLOW_EMPTY, NULL },
 	{ "--replace", CHS_FLAG_RECREATE, NULL },
@@ -107,12 +112,22 @@ const struct ctl_cmd ctl_cmds[] = {
 		.help = "wait until every arc is settled",
 		.min = 1, .max = 2, .first = CTL_FIRST_SERVICE,
 	}, {
+		.object = "ring", .verb = "plot", .run = ctl_ring_plot,
+		.usage = "SERVICE",
+		.help = "a picture of the ring and of its shares, SVG",
+		.min = 1, .max = 1, .first = CTL_FIRST_SERVICE,
+	}, {
 		.object = "lookup", .run = ctl_lookup,
 		.usage = "PROTO SRC:PORT DST:PORT [established] [vrf NAME]",
 		.help = "where a packet would go, asked of the packet path itself",
 		.min = 3, .max = -1,
 		.keywords = ctl_lookup_keywords, .allowed = UINT32_MAX,
 		.first = CTL_FIRST_PROTO,
+	}, {
+		.object = "plan", .run = ctl_plan,
+		.usage = "[--max-move PERCENT] [--plot FILE] COMMAND...",
+		.help = "what a command would move; changes nothing",
+		.flags = plan_flags, .min = 1, .max = -1, .inner = true,
 	}, {
 		.object = "flow", .verb = "show", .run = ctl_flow_show,
 		.usage = "[SERVICE]",
@@ -165,6 +180,17 @@ const struct ctl_cmd *ctl_cmd_find(const char *object, const char *verb)
 	return NULL;
 }
 
+/**
+ * ctl_cmd_is_change() - tell if a command changes services or backends
+ * @cmd: command
+ *
+ * Return: true if so.
+ */
+bool ctl_cmd_is_change(const struct ctl_cmd *cmd)
+{
+	return cmd->run == ctl_apply || (cmd->build && cmd->build != ctl_flow_flush);
+}
+
 static bool is_object(const char *word)
 {
 	const struct ctl_cmd *cmd;
@@ -211,7 +237,10 @@ static const struct ctl_flag *find_flag(const struct ctl_flag *flag, const char 
 	return NULL;
 }
 
-/* Take the flags out of the words; "--" ends them. */
+/*
+ * Take the flags out of the words; "--" ends them. What may be a flag of the
+ * command within this one is left to it.
+ */
 static int take_flags(struct ctl_args *args)
 {
 	char **from = args->argv, **to = args->argv;
@@ -225,11 +254,16 @@ static int take_flags(struct ctl_args *args)
 			*to++ = *from;
 			continue;
 		}
+		flag = find_flag(args->cmd->flags, *from);
+		if (!flag && args->cmd->inner) {
+			ended = !strcmp(*from, "--");
+			*to++ = *from;
+			continue;
+		}
 		if (!strcmp(*from, "--")) {
 			ended = true;
 			continue;
 		}
-		flag = find_flag(args->cmd->flags, *from);
 		if (!flag)
 			return ctl_usage("'%s': not a flag of this command", *from);
 		if (args->flags & flag->bits)
@@ -238,7 +272,7 @@ static int take_flags(struct ctl_args *args)
 		if (flag->value && !*++from)
 			return ctl_usage("%s: %s missing", flag->name, flag->value);
 		if (flag->value)
-			args->value = *from;
+			args->values[flag - args->cmd->flags] = *from;
 	}
 
 	*to = NULL;

@@ -12,8 +12,13 @@
 struct ctl_txn;
 
 /* Flags that are the tool's own, beside the CHS_FLAG_... of requests. */
+#define CTL_FLAG_MAX_MOVE	(1U << 28)
+#define CTL_FLAG_PLOT		(1U << 29)
 #define CTL_FLAG_ALLOW_EMPTY	(1U << 30)
 #define CTL_FLAG_EXPECT		(1U << 31)
+
+/* Flags that a command has at most. */
+#define CTL_FLAGS_MAX	2
 
 /**
  * struct ctl_flag - what starts with two dashes
@@ -33,7 +38,7 @@ struct ctl_flag {
  * @argc: number of @argv
  * @argv: words behind the command without its flags, NULL-ended
  * @flags: CHS_FLAG_... and CTL_FLAG_...
- * @value: value of a flag that has one
+ * @values: values of the flags that have one, in the order of @cmd->flags
  * @txn: leave room for the id of a transaction in the request
  */
 struct ctl_args {
@@ -41,7 +46,7 @@ struct ctl_args {
 	int argc;
 	char **argv;
 	uint32_t flags;
-	const char *value;
+	const char *values[CTL_FLAGS_MAX];
 	bool txn;
 };
 
@@ -72,6 +77,7 @@ enum ctl_first {
  * @keywords: options at the end, or NULL
  * @allowed: attribute bits of those that it takes
  * @first: what the first arguments are
+ * @inner: its arguments are a command, which has flags of its own
  */
 struct ctl_cmd {
 	const char *object;
@@ -86,6 +92,7 @@ struct ctl_cmd {
 	const struct ctl_keyword *keywords;
 	uint32_t allowed;
 	enum ctl_first first;
+	bool inner;
 };
 
 /* Ended by one without an object. */
@@ -93,6 +100,7 @@ extern const struct ctl_cmd ctl_cmds[];
 
 int ctl_cmd_exec(char **words);
 int ctl_cmd_parse(char **words, struct ctl_args *args);
+bool ctl_cmd_is_change(const struct ctl_cmd *cmd);
 const struct ctl_cmd *ctl_cmd_find(const char *object, const char *verb);
 struct nl_msg *ctl_cmd_request(const struct ctl_args *args, uint8_t cmd, size_t room);
 
@@ -124,6 +132,7 @@ int ctl_ring_show(struct ctl_args *args);
 int ctl_ring_dump(struct ctl_args *args);
 int ctl_ring_digest(struct ctl_args *args);
 int ctl_ring_wait(struct ctl_args *args);
+int ctl_ring_plot(struct ctl_args *args);
 
 /* lookup.c */
 extern const struct ctl_keyword ctl_lookup_keywords[];
@@ -142,6 +151,9 @@ int ctl_save(struct ctl_args *args);
 int ctl_apply(struct ctl_args *args);
 int ctl_apply_read(struct ctl_args *args, struct ctl_txn *txn);
 int ctl_flush(struct ctl_args *args, struct nl_msg **msg);
+
+/* plan.c */
+int ctl_plan(struct ctl_args *args);
 
 /* version.c */
 int ctl_version(void);

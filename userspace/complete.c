@@ -11,28 +11,34 @@
 #include "err.h"
 #include "snap.h"
 
-static void offer_objects(void)
+/* @inner: of those commands only that may be within another one. */
+static void offer_objects(bool inner)
 {
 	const struct ctl_cmd *cmd;
 	const char *last = "";
 
 	for (cmd = ctl_cmds; cmd->object; cmd++) {
+		if (inner && !ctl_cmd_is_change(cmd))
+			continue;
 		if (strcmp(cmd->object, last))
 			puts(cmd->object);
 		last = cmd->object;
 	}
-	puts("help");
+	if (!inner)
+		puts("help");
 }
 
-static void offer_verbs(const char *object)
+static void offer_verbs(const char *object, bool inner)
 {
 	const struct ctl_cmd *cmd;
 
 	for (cmd = ctl_cmds; cmd->object; cmd++) {
-		if (!strcmp(cmd->object, object) && cmd->verb)
+		if (!strcmp(cmd->object, object) && cmd->verb &&
+		    (!inner || ctl_cmd_is_change(cmd)))
 			puts(cmd->verb);
 	}
-	puts("help");
+	if (!inner)
+		puts("help");
 }
 
 static void offer_services(bool or_all)
@@ -85,10 +91,6 @@ static void offer_keywords(const struct ctl_cmd *cmd)
 static void offer_arguments(const struct ctl_cmd *cmd, char **words, int n)
 {
 	const struct ctl_keyword *kw = NULL;
-	const struct ctl_flag *flag;
-
-	for (flag = cmd->flags; !n && flag && flag->name; flag++)
-		puts(flag->name);
 
 	if (n && cmd->keywords)
 		kw = ctl_keyword_find(cmd->keywords, cmd->allowed, words[n - 1]);
@@ -108,6 +110,59 @@ static void offer_arguments(const struct ctl_cmd *cmd, char **words, int n)
 		offer_keywords(cmd);
 }
 
+static void offer_flags(const struct ctl_cmd *cmd)
+{
+	const struct ctl_flag *flag;
+
+	for (flag = cmd->flags; flag && flag->name; flag++)
+		puts(flag->name);
+}
+
+/* How many of @n words are flags and their values. */
+static int count_flags(const struct ctl_cmd *cmd, char **words, int n)
+{
+	const struct ctl_flag *flag;
+	int i = 0;
+
+	while (i < n && !strncmp(words[i], "--", 2)) {
+		for (flag = cmd->flags; flag && flag->name; flag++) {
+			if (!strcmp(flag->name, words[i]))
+				break;
+		}
+		i += 1 + (flag && flag->name && flag->value);
+	}
+	return i;
+}
+
+static void complete(char **words, int n, bool inner)
+{
+	const struct ctl_cmd *cmd;
+	int skip;
+
+	if (!n) {
+		offer_objects(inner);
+		return;
+	}
+	cmd = ctl_cmd_find(words[0], words[1]);
+	if (!cmd) {
+		if (n == 1)
+			offer_verbs(words[0], inner);
+		return;
+	}
+
+	skip = cmd->verb ? 2 : 1;
+	skip += count_flags(cmd, words + skip, n - skip);
+	/* A flag's value is being typed. */
+	if (skip > n)
+		return;
+	if (skip == n)
+		offer_flags(cmd);
+	if (cmd->inner)
+		complete(words + skip, n - skip, true);
+	else
+		offer_arguments(cmd, words + skip, n - skip);
+}
+
 /**
  * ctl_complete() - print what may follow some words
  * @words: the words, NULL-ended
@@ -116,26 +171,10 @@ static void offer_arguments(const struct ctl_cmd *cmd, char **words, int n)
  */
 int ctl_complete(char **words)
 {
-	const struct ctl_cmd *cmd;
-	int n = 0, skip;
+	int n = 0;
 
 	while (words[n])
 		n++;
-	if (!n) {
-		offer_objects();
-		return CTL_OK;
-	}
-
-	cmd = ctl_cmd_find(words[0], words[1]);
-	if (!cmd) {
-		if (n == 1)
-			offer_verbs(words[0]);
-		return CTL_OK;
-	}
-
-	skip = cmd->verb ? 2 : 1;
-	while (skip < n && !strncmp(words[skip], "--", 2))
-		skip++;
-	offer_arguments(cmd, words + skip, n - skip);
+	complete(words, n, false);
 	return CTL_OK;
 }

@@ -67,6 +67,7 @@ static const struct {
 	{ EDQUOT,	"EDQUOT" },
 	{ CTL_ENOMODULE, "ENOMODULE" },
 	{ CTL_EMISMATCH, "EMISMATCH" },
+	{ CTL_EMOVED,	"EMOVED" },
 };
 
 static struct {

@@ -21,6 +21,7 @@ enum ctl_status {
 enum {
 	CTL_ENOMODULE = 0x10000,
 	CTL_EMISMATCH,
+	CTL_EMOVED,
 };
 
 __attribute__((format(printf, 1, 2)))

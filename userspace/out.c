@@ -11,11 +11,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "err.h"
 
 #define DEPTH_MAX	8
 #define COLUMNS_MAX	32
+/* What is left for a bar behind a line of numbers, and what is useful. */
+#define NUMBERS_WIDTH	88
+#define BAR_MIN		12
+#define BAR_MAX		48
 
 /* Start a line in the text kept; its depth follows as one byte. */
 #define LINE_ALIGNED	'\n'
@@ -57,6 +63,16 @@ void ctl_out_init(bool json, bool pretty)
 bool ctl_out_is_json(void)
 {
 	return out.json;
+}
+
+/**
+ * ctl_out_is_terminal() - tell who reads
+ *
+ * Return: true if it is text on a terminal.
+ */
+bool ctl_out_is_terminal(void)
+{
+	return !out.json && isatty(STDOUT_FILENO);
 }
 
 /**
@@ -461,4 +477,39 @@ void ctl_out_hundredths(enum ctl_out_as as, const char *key, uint32_t value)
 		put(as, key, buf);
 	else
 		put(as, key, out.json ? "null" : "off");
+}
+
+static unsigned int bar_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < NUMBERS_WIDTH + BAR_MIN)
+		return BAR_MIN;
+	return size.ws_col - NUMBERS_WIDTH < BAR_MAX ? size.ws_col - NUMBERS_WIDTH : BAR_MAX;
+}
+
+/**
+ * ctl_out_bar() - a share as a bar, in text on a terminal
+ * @share: the share
+ * @target: what it should be, marked in the bar; 0 for nothing
+ * @full: what the longest bar stands for
+ */
+void ctl_out_bar(double share, double target, double full)
+{
+	char bar[BAR_MAX + 2];
+	unsigned int width, len, at;
+
+	if (!ctl_out_is_terminal() || full <= 0)
+		return;
+	width = bar_width();
+	len = width * share / full + 0.5;
+	at = width * target / full + 0.5;
+	memset(bar, ' ', sizeof(bar));
+	memset(bar, '#', len);
+	if (target > 0 && at >= len)
+		len = at + 1;
+	if (target > 0)
+		bar[at] = '|';
+	bar[len] = '\0';
+	text_cell(CTL_OUT_BARE, NULL, bar);
 }

@@ -37,6 +37,7 @@ enum ctl_out_as {
 
 void ctl_out_init(bool json, bool pretty);
 bool ctl_out_is_json(void);
+bool ctl_out_is_terminal(void);
 int ctl_out_finish(void);
 void ctl_out_json_string(FILE *to, const char *string);
 
@@ -50,6 +51,7 @@ void ctl_out_bool(enum ctl_out_as as, const char *key, bool value);
 void ctl_out_hex(enum ctl_out_as as, const char *key, uint64_t value);
 void ctl_out_share(enum ctl_out_as as, const char *key, uint64_t part, uint64_t whole);
 void ctl_out_ratio(enum ctl_out_as as, const char *key, double value);
+void ctl_out_bar(double share, double target, double full);
 void ctl_out_hundredths(enum ctl_out_as as, const char *key, uint32_t value);
 void ctl_out_null(enum ctl_out_as as, const char *key);
 

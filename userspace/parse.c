@@ -54,6 +54,43 @@ int ctl_parse_number(const char *what, const char *word, uint32_t max, uint32_t 
 	return CTL_OK;
 }
 
+/**
+ * ctl_parse_percent() - a part of a hundred, with or without the sign
+ * @what: name of the field
+ * @word: what was typed, with four decimals at most
+ * @value: where it goes, in millionths of the whole
+ *
+ * Return: CTL_OK or CTL_USAGE.
+ */
+int ctl_parse_percent(const char *what, const char *word, uint32_t *value)
+{
+	const size_t whole = strspn(word, "0123456789");
+	const char *rest = word + whole;
+	size_t digits = 0, i;
+	uint32_t number = 0;
+	bool bad;
+
+	if (*rest == '.') {
+		digits = strspn(++rest, "0123456789");
+		bad = !digits || digits > 4;
+		rest += digits;
+	} else {
+		bad = false;
+	}
+	if (bad || !whole || whole > 3 || (*rest && strcmp(rest, "%")))
+		return ctl_usage("%s '%s': not a percentage such as 2 or 2.5%%", what, word);
+
+	for (i = 0; i < whole; i++)
+		number = 10 * number + (word[i] - '0');
+	for (i = 0; i < 4; i++)
+		number = 10 * number + (i < digits ? word[whole + 1 + i] - '0' : 0);
+	if (number > 1000000)
+		return ctl_usage("%s '%s': more than 100", what, word);
+
+	*value = number;
+	return CTL_OK;
+}
+
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -355,6 +392,41 @@ const char *ctl_endpoint_text(const struct ctl_endpoint *ep)
 	else
 		snprintf(buf + len, CTL_ENDPOINT_MAX - len, "%u", ep->port);
 	return buf;
+}
+
+/**
+ * ctl_endpoint_cmp() - compare backends' endpoints
+ * @a: endpoint
+ * @b: endpoint
+ *
+ * Return: negative, 0 or positive, in the order of identities, in which IPv4
+ * stands as ::ffff:a.b.c.d.
+ */
+int ctl_endpoint_cmp(const struct ctl_endpoint *a, const struct ctl_endpoint *b)
+{
+	static const uint8_t mapped[16] = { [10] = 0xff, 0xff };
+	uint8_t x[16] = {}, y[16] = {};
+	int diff;
+
+	memcpy(x, mapped, 16 - a->addr.len);
+	memcpy(x + 16 - a->addr.len, a->addr.b, a->addr.len);
+	memcpy(y, mapped, 16 - b->addr.len);
+	memcpy(y + 16 - b->addr.len, b->addr.b, b->addr.len);
+	diff = memcmp(x, y, 16);
+	return diff ? diff : a->port - b->port;
+}
+
+/**
+ * ctl_endpoint_same() - whether two endpoints are the same
+ * @a: endpoint
+ * @b: endpoint
+ *
+ * Return: true if so.
+ */
+bool ctl_endpoint_same(const struct ctl_endpoint *a, const struct ctl_endpoint *b)
+{
+	return a->addr.len == b->addr.len && !memcmp(a->addr.b, b->addr.b, a->addr.len) &&
+	       a->kind == b->kind && a->port == b->port && a->port_end == b->port_end;
 }
 
 /**

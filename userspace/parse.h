@@ -89,6 +89,7 @@ struct ctl_keyword {
 #define CTL_BIT(attr)	(1U << (attr))
 
 int ctl_parse_number(const char *what, const char *word, uint32_t max, uint32_t *value);
+int ctl_parse_percent(const char *what, const char *word, uint32_t *value);
 int ctl_parse_hex64(const char *what, const char *word, uint64_t *value);
 int ctl_parse_choice(const char *what, const char *word, const char *const *values,
 		     uint32_t *value);
@@ -104,6 +105,8 @@ const struct ctl_keyword *ctl_keyword_find(const struct ctl_keyword *table,
 const char *ctl_proto_name(uint8_t proto);
 const char *ctl_choice_name(const char *const *values, uint32_t value);
 const char *ctl_addr_text(const struct ctl_addr *addr);
+int ctl_endpoint_cmp(const struct ctl_endpoint *a, const struct ctl_endpoint *b);
+bool ctl_endpoint_same(const struct ctl_endpoint *a, const struct ctl_endpoint *b);
 const char *ctl_endpoint_text(const struct ctl_endpoint *ep);
 
 extern const char *const ctl_protos[];

@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "err.h"
 #include "out.h"
+#include "plot.h"
 #include "show.h"
 
 #include <errno.h>
@@ -17,8 +18,14 @@
 /* Between two looks at a ring that is to settle. */
 #define WAIT_MS		250
 
-/* The largest share of a backend over its target; negative if there is none. */
-static double peak_of(const struct ctl_snap *snap, const struct ctl_service *svc)
+/**
+ * ctl_peak() - how far off the worst backend of a service is
+ * @snap: snapshot
+ * @svc: service in it
+ *
+ * Return: the largest share over its target, negative if nobody has a target.
+ */
+double ctl_peak(const struct ctl_snap *snap, const struct ctl_service *svc)
 {
 	const uint64_t total = ctl_total_weight(snap, svc);
 	double peak = -1, ratio;
@@ -46,7 +53,7 @@ static void show_ring(const struct ctl_snap *snap, const struct ctl_service *svc
 	ctl_out_hundredths(CTL_OUT_ANY, "balance", svc->balance);
 	ctl_out_u64(CTL_OUT_ANY, "generation", svc->generation);
 	ctl_out_hex(CTL_OUT_ANY, "digest", svc->digest);
-	ctl_out_ratio(CTL_OUT_ANY, "peak", peak_of(snap, svc));
+	ctl_out_ratio(CTL_OUT_ANY, "peak", ctl_peak(snap, svc));
 	ctl_show_open(CTL_OUT_ANY, svc);
 	ctl_show_backends(snap, svc, true);
 	ctl_out_close();
@@ -232,7 +239,7 @@ int ctl_ring_digest(struct ctl_args *args)
 	int ret;
 
 	if (args->flags & CTL_FLAG_EXPECT) {
-		ret = ctl_parse_hex64("--expect", args->value, &expected);
+		ret = ctl_parse_hex64("--expect", args->values[0], &expected);
 		if (ret)
 			return ret;
 	}
@@ -313,4 +320,30 @@ int ctl_ring_wait(struct ctl_args *args)
 					name, seconds, open);
 		sleep_ms(limit && end - now < WAIT_MS ? end - now : WAIT_MS);
 	}
+}
+
+/**
+ * ctl_ring_plot() - chctl ring plot
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
+int ctl_ring_plot(struct ctl_args *args)
+{
+	struct ctl_arcs arcs = {};
+	struct ctl_snap snap;
+	int ret;
+
+	ret = ctl_snap_all(&snap, args->argv[0]);
+	if (ret)
+		return ret;
+
+	arcs.snap = &snap;
+	arcs.svc = &snap.services[0];
+	ret = ctl_predict_arcs(&arcs);
+	if (!ret)
+		ret = ctl_plot_ring(&arcs);
+	free(arcs.owners);
+	ctl_snap_free(&snap);
+	return ret;
 }

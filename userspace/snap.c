@@ -175,12 +175,6 @@ static int group_backends(struct ctl_snap *snap)
 	return CTL_OK;
 }
 
-static bool same_endpoint(const struct ctl_endpoint *a, const struct ctl_endpoint *b)
-{
-	return a->addr.len == b->addr.len && !memcmp(a->addr.b, b->addr.b, a->addr.len) &&
-	       a->kind == b->kind && a->port == b->port && a->port_end == b->port_end;
-}
-
 static bool same_option(const struct ctl_keyword *kw, const void *a, const void *b)
 {
 	const char *const *text_a = a, *const *text_b = b;
@@ -209,7 +203,7 @@ static bool same_options(const struct ctl_keyword *kw, const void *a, const void
 static bool same_service(const struct ctl_service *a, const struct ctl_service *b)
 {
 	return !strcmp(a->name, b->name) && a->proto == b->proto &&
-	       same_endpoint(&a->ep, &b->ep) && a->present == b->present &&
+	       ctl_endpoint_same(&a->ep, &b->ep) && a->present == b->present &&
 	       a->generation == b->generation && a->digest == b->digest &&
 	       a->n_backends == b->n_backends &&
 	       same_options(ctl_service_keywords, a, b);
@@ -235,7 +229,7 @@ bool ctl_snap_same(const struct ctl_snap *x, const struct ctl_service *a,
 		const struct ctl_backend *p = &x->backends[a->first + i];
 		const struct ctl_backend *q = &y->backends[b->first + i];
 
-		if (!same_endpoint(&p->ep, &q->ep) || p->present != q->present ||
+		if (!ctl_endpoint_same(&p->ep, &q->ep) || p->present != q->present ||
 		    !same_options(ctl_backend_keywords, p, q))
 			return false;
 	}
