@@ -20,7 +20,7 @@
 #define COLUMNS_MAX	32
 /* What is left for a bar behind a line of numbers, and what is useful. */
 #define NUMBERS_WIDTH	88
-#define BAR_MIN		12
+#define BAR_MIN		16
 #define BAR_MAX		48
 
 /* Start a line in the text kept; its depth follows as one byte. */
@@ -511,5 +511,6 @@ void ctl_out_bar(double share, double target, double full)
 	if (target > 0)
 		bar[at] = '|';
 	bar[len] = '\0';
-	text_cell(CTL_OUT_BARE, NULL, bar);
+	if (len)
+		text_cell(CTL_OUT_BARE, NULL, bar);
 }

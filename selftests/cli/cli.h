@@ -53,6 +53,12 @@ struct fake {
 	unsigned int open_for;
 	/* Digest that the module tells as its ring's reference. */
 	uint64_t reference;
+	/* Other services instead, and others again in a transaction: see fake_plan.c. */
+	bool plan;
+	/* The module makes other rings of them than the tool. */
+	bool other_rings;
+	/* Standard output is a terminal. */
+	bool terminal;
 };
 
 /* What became of one run of the tool. */
@@ -92,5 +98,6 @@ void test_output(void);
 void test_errors(void);
 void test_files(void);
 void test_help(void);
+void test_plan(void);
 
 #endif /* CLI_H */

@@ -11,51 +11,7 @@
 #include "cli.h"
 #include "fake.h"
 
-struct backend {
-	const char *addr;
-	uint16_t port;
-	uint32_t weight;
-	uint8_t state;
-	const char *zone;
-	uint32_t deadline;
-	uint32_t deadline_left;
-	bool del;
-	uint32_t slots;
-	bool idle;
-	uint32_t tracked;
-	uint8_t obstacle;
-};
-
-static const struct service {
-	const char *name;
-	uint8_t proto;
-	const char *addr;
-	uint16_t port;
-	uint16_t port_end;
-	bool any;
-	bool forced;
-	uint8_t hash;
-	uint32_t points;
-	uint32_t slots;
-	uint32_t balance;
-	bool seed;
-	uint8_t on_empty;
-	uint8_t masquerade;
-	uint8_t mode;
-	uint8_t affinity;
-	uint32_t window;
-	uint32_t max_flows;
-	uint32_t timeout;
-	uint16_t gue_port;
-	const char *source;
-	const char *vrf;
-	uint32_t open;
-	/* One more than what is told; 0 is not told. */
-	uint32_t settles_in;
-	uint32_t tracked;
-	uint32_t n;
-	struct backend backends[4];
-} services[] = {
+static const struct fake_service services[] = {
 	/* Not in the order of names: that is for the tool. */
 	{
 		.name = "web", .proto = IPPROTO_TCP, .addr = "192.0.2.10", .port = 443,
@@ -157,9 +113,38 @@ static const struct flow {
 	  CHS_REASON_RING, true, false },
 };
 
-#define N_SERVICES	(sizeof(services) / sizeof(services[0]))
-
 static unsigned int reads;
+
+/* The attribute of a request, or NULL. */
+static const struct nlattr *attr_of(const struct nlmsghdr *request, uint16_t type)
+{
+	const char *at = (const char *)request + NLMSG_HDRLEN + GENL_HDRLEN;
+	const char *end = (const char *)request + request->nlmsg_len;
+
+	while (at < end) {
+		const struct nlattr *nla = (const struct nlattr *)at;
+
+		if ((nla->nla_type & NLA_TYPE_MASK) == type)
+			return nla;
+		at += NLA_ALIGN(nla->nla_len);
+	}
+	return NULL;
+}
+
+/* The services that a request asks about. */
+static const struct fake_service *all(const struct nlmsghdr *request, size_t *n)
+{
+	if (fake.plan)
+		return fake_planned(attr_of(request, CHS_A_TXN), n);
+	*n = sizeof(services) / sizeof(services[0]);
+	return services;
+}
+
+/* What tells one from the others. */
+static unsigned int number(const struct fake_service *svc)
+{
+	return fake.plan ? 0 : svc - services;
+}
 
 static void put_drops(struct buf *b, bool direct)
 {
@@ -179,9 +164,9 @@ static void put_drops(struct buf *b, bool direct)
 	nest_end(b, nest);
 }
 
-static void put_stats(struct buf *b, const struct service *svc)
+static void put_stats(struct buf *b, const struct fake_service *svc)
 {
-	const unsigned int i = svc - services;
+	const unsigned int i = number(svc);
 	const bool direct = svc->mode != CHS_MODE_NAT;
 	const size_t nest = nest_begin(b, CHS_A_SERVICE_STATUS_STATS);
 
@@ -202,7 +187,7 @@ static void put_stats(struct buf *b, const struct service *svc)
 	nest_end(b, nest);
 }
 
-static void put_open(struct buf *b, const struct service *svc)
+static void put_open(struct buf *b, const struct fake_service *svc)
 {
 	const bool settled = fake.settles && reads >= fake.settles;
 
@@ -214,24 +199,25 @@ static void put_open(struct buf *b, const struct service *svc)
 	put_u32(b, CHS_A_SERVICE_STATUS_TRACKED_FLOWS, svc->tracked);
 }
 
-static void put_status(struct buf *b, const struct service *svc)
+static void put_status(struct buf *b, const struct fake_service *svc)
 {
 	const size_t nest = nest_begin(b, CHS_A_SERVICE_STATUS);
-	const unsigned int i = svc - services;
+	const unsigned int i = number(svc);
 
 	put_u8(b, CHS_A_SERVICE_STATUS_SEED_DEFAULT, !svc->seed);
 	put_u32(b, CHS_A_SERVICE_STATUS_BACKENDS, svc->n);
 	/* Each look of a busy service shows another ring. */
 	put_u64(b, CHS_A_SERVICE_STATUS_GENERATION,
 		reads < 2 * fake.changes ? 100 + reads : 7 + i);
-	put_u64(b, CHS_A_SERVICE_STATUS_DIGEST, 0x00123456789abcdeULL + i);
+	put_u64(b, CHS_A_SERVICE_STATUS_DIGEST, svc->digest ? svc->digest :
+		0x00123456789abcdeULL + i);
 	put_stats(b, svc);
 	if (svc->mode != CHS_MODE_NAT)
 		put_open(b, svc);
 	nest_end(b, nest);
 }
 
-static void put_direct(struct buf *b, const struct service *svc)
+static void put_direct(struct buf *b, const struct fake_service *svc)
 {
 	put_u8(b, CHS_A_SERVICE_AFFINITY, svc->affinity);
 	put_u32(b, CHS_A_SERVICE_WINDOW, svc->window);
@@ -245,7 +231,7 @@ static void put_direct(struct buf *b, const struct service *svc)
 		put_str(b, CHS_A_SERVICE_VRF, svc->vrf);
 }
 
-static void put_service(struct buf *b, const struct service *svc)
+static void put_service(struct buf *b, const struct fake_service *svc)
 {
 	static const uint8_t seed[16] = { 0xde, 0xad, 0xbe, 0xef, [15] = 1 };
 	const size_t nest = nest_begin(b, CHS_A_SERVICE);
@@ -277,7 +263,7 @@ static void put_service(struct buf *b, const struct service *svc)
 	put_status(b, svc);
 }
 
-static void put_backend(struct buf *b, const struct service *svc, const struct backend *be)
+static void put_backend(struct buf *b, const struct fake_service *svc, const struct fake_backend *be)
 {
 	size_t nest = nest_begin(b, CHS_A_SERVICE);
 
@@ -318,34 +304,29 @@ static void put_backend(struct buf *b, const struct service *svc, const struct b
 /* The name of the service that a request is about, or NULL. */
 static const char *asked_for(const struct nlmsghdr *request)
 {
-	const char *at = (const char *)request + NLMSG_HDRLEN + GENL_HDRLEN;
-	const char *end = (const char *)request + request->nlmsg_len;
+	const struct nlattr *nla = attr_of(request, CHS_A_SERVICE);
 
-	while (at < end) {
-		const struct nlattr *nla = (const struct nlattr *)at;
-
-		if ((nla->nla_type & NLA_TYPE_MASK) == CHS_A_SERVICE)
-			return at + 2 * NLA_HDRLEN;
-		at += NLA_ALIGN(nla->nla_len);
-	}
-	return NULL;
+	return nla ? (const char *)nla + 2 * NLA_HDRLEN : NULL;
 }
 
-static const struct service *find(const char *name)
+static const struct fake_service *find(const struct nlmsghdr *request)
 {
-	size_t i;
+	const char *name = asked_for(request);
+	const struct fake_service *svc;
+	size_t i, n;
 
 	if (fake.goes && reads >= fake.goes)
 		return NULL;
-	for (i = 0; name && fake.data && i < N_SERVICES; i++) {
-		if (!strcmp(services[i].name, name))
-			return &services[i];
+	svc = all(request, &n);
+	for (i = 0; name && fake.data && i < n; i++) {
+		if (!strcmp(svc[i].name, name))
+			return &svc[i];
 	}
 	return NULL;
 }
 
 static void dump_backends(struct buf *b, const struct nlmsghdr *request, uint16_t family,
-			  uint16_t flags, const struct service *svc)
+			  uint16_t flags, const struct fake_service *svc)
 {
 	uint32_t i;
 
@@ -403,19 +384,21 @@ static void dump_flows(struct buf *b, const struct nlmsghdr *request, uint16_t f
 void fake_dump(const struct nlmsghdr *request, uint16_t family, uint16_t flags, uint8_t cmd)
 {
 	const char *only = asked_for(request);
+	const struct fake_service *svc;
 	static struct buf b;
-	size_t i;
+	size_t i, n;
 
 	if (cmd == CHS_CMD_FLOW_GET)
 		dump_flows(&b, request, family, flags, only);
-	for (i = 0; cmd != CHS_CMD_FLOW_GET && i < N_SERVICES; i++) {
-		if (only && strcmp(only, services[i].name))
+	svc = all(request, &n);
+	for (i = 0; cmd != CHS_CMD_FLOW_GET && i < n; i++) {
+		if (only && strcmp(only, svc[i].name))
 			continue;
 		if (cmd == CHS_CMD_BACKEND_GET) {
-			dump_backends(&b, request, family, flags, &services[i]);
+			dump_backends(&b, request, family, flags, &svc[i]);
 		} else {
 			message_begin(&b, request, family, flags, cmd);
-			put_service(&b, &services[i]);
+			put_service(&b, &svc[i]);
 			message_end(&b);
 		}
 		if (i == 1 && b.len)
@@ -428,7 +411,7 @@ void fake_dump(const struct nlmsghdr *request, uint16_t family, uint16_t flags, 
 }
 
 /* Arcs go round over the backends that own some, one message at a time. */
-static void put_ring(struct buf *b, const struct nlmsghdr *request, const struct service *svc)
+static void put_ring(struct buf *b, const struct nlmsghdr *request, const struct fake_service *svc)
 {
 	const char *end = (const char *)request + request->nlmsg_len;
 	uint16_t owners[100];
@@ -495,7 +478,7 @@ static void put_info(struct buf *b)
 /* The answer's message, and the code of the acknowledgement. */
 int fake_reply(const struct nlmsghdr *request, uint16_t family, uint8_t cmd)
 {
-	const struct service *svc = find(asked_for(request));
+	const struct fake_service *svc = find(request);
 	static struct buf b;
 
 	message_begin(&b, request, family, 0, cmd);

@@ -254,6 +254,7 @@ int main(int argc, char **argv)
 	test_errors();
 	test_files();
 	test_help();
+	test_plan();
 	printf("1..%u\n", n_tests);
 	printf("# %u passed, %u failed\n", n_tests - n_failed, n_failed);
 	remove_scratch();

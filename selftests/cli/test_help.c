@@ -105,8 +105,13 @@ static void test_lines(void)
 		{ 0, "complete flow", "show\nflush\nhelp\n" },
 		{ 0, "complete flow show", "any\ndns6\n" },
 		{ 0, "complete flow flush", "all\nany\ndns6\n" },
-		{ 0, "complete ring", "show\ndump\ndigest\nwait\nhelp\n" },
+		{ 0, "complete ring", "show\ndump\ndigest\nwait\nplot\nhelp\n" },
 		{ 0, "complete ring wait", "any\ndns6\n" },
+		{ 0, "complete plan", "--max-move\n--plot\nservice\nbackend\napply\nflush\n" },
+		{ 0, "complete plan --max-move 2%", "--max-move\n--plot\nservice\nbackend\n" },
+		{ 0, "complete plan backend", "add\nreplace\nset\ndrain\ndel\n" },
+		{ 0, "complete plan --plot f backend set web 10.0.0.1 state", "up\ndrain\ndown\n" },
+		{ 0, "complete plan backend del", "--if-exists\nany\ndns6\n" },
 		{ 0, "complete nonsense", "" },
 	};
 	struct outcome outcome;
