@@ -140,6 +140,64 @@ def bound(nl):
         nl.begin()
 
 
+def tried(nl):
+    """A dry run tells what would be, takes no more, and does nothing."""
+    first = nl.begin()
+    stage(nl, first, "base", 6000)
+    expect("commit", nl.request("txn-commit", txn(first)))
+    before = nl.snapshot()
+
+    t = nl.begin()
+    stage(nl, t, "new", 6001)
+    expect("more of it", nl.request("backend-del", txn(t), service("base"),
+                                    backend("198.51.100.12")))
+    for cmd in ("service-get", "backend-get"):
+        expect(cmd + " too early", nl.dump(cmd, txn(t)), "EINVAL",
+               "the transaction has had no dry run")
+    expect("get too early", nl.request("service-get", txn(t), service("new")),
+           "EINVAL", "the transaction has had no dry run")
+    expect("dry run", nl.request("txn-commit", txn(t), flags("dry_run")))
+    if not genl.same(nl.snapshot(), before):
+        sys.exit("a dry run has changed something")
+    expect("get", nl.request("service-get", txn(t), service("new")))
+    expect("get, in force", nl.request("service-get", service("new")), "ENOENT")
+    counts = [len(nl.dump("backend-get", txn(t), service(name)).messages)
+              for name in ("base", "new")]
+    if counts != [1, 2] or len(nl.dump("service-get", txn(t)).messages) != \
+            len(before[0]) + 1:
+        sys.exit("as they would be: %s" % counts)
+    other = Genl()
+    expect("another socket", other.dump("service-get", txn(t)), "ENOENT",
+           "this socket has no such transaction")
+
+    # What has been looked at is not what would be committed after an edit.
+    more = "transaction %u has had its dry run and takes no more changes"
+    expect("edit", nl.request("backend-new", txn(t), service("new"),
+                              backend("198.51.100.13")), "EINVAL", more % t)
+    for late in ("txn-commit", "flush"):
+        t = nl.begin()
+        stage(nl, t, "new", 6001)
+        expect("dry run", nl.request("txn-commit", txn(t), flags("dry_run")))
+        expect(late, nl.request(late, txn(t)), "EINVAL", more % t)
+        expect("abort", nl.request("txn-abort", txn(t)), "ENOENT", NONE % t)
+    if not genl.same(nl.snapshot(), before):
+        sys.exit("what was tried is in force")
+
+    # With prune, of a file that names nothing; then void by another's change.
+    t = nl.begin()
+    expect("dry run", nl.request("txn-commit", txn(t),
+                                 flags("dry_run", "prune")))
+    if nl.dump("service-get", txn(t)).messages:
+        sys.exit("services that would not be")
+    expect("other", other.request("backend-set", service("base"),
+                                  backend("198.51.100.11", weight=7)))
+    expect("void", nl.dump("backend-get", txn(t)), "EBUSY",
+           "the configuration has changed since the transaction began")
+    expect("abort", nl.request("txn-abort", txn(t)), "EBUSY", BUSY % t)
+    expect("dry run alone", nl.request("txn-commit", flags("dry_run")),
+           "EINVAL", "transaction is missing")
+
+
 def hang(nl):
     for _ in range(60):
         stage(nl, nl.begin(), "hang", 5000)
