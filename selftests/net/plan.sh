@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# chs-timeout: 1500
 #
 # What plan says is what the kernel does, to the last arc, and what it refuses is
 # what the kernel refuses; itself it changes nothing. The guard, and pictures.
