@@ -31,6 +31,22 @@ static int count_endpoints(const struct ctl_args *args)
 	return n - 1;
 }
 
+/**
+ * ctl_backend_endpoint() - one of the backends that a command is about
+ * @args: its arguments
+ * @i: which, from 1 on
+ * @ep: its address, perhaps with a port
+ *
+ * Return: CTL_OK or CTL_USAGE.
+ */
+int ctl_backend_endpoint(const struct ctl_args *args, int i, struct ctl_endpoint *ep)
+{
+	/* More likely a mistyped option than an address. */
+	if (i > 1 && !strpbrk(args->argv[i], "0123456789.:[]"))
+		return ctl_usage("'%s': neither an address nor an option", args->argv[i]);
+	return ctl_parse_plain_endpoint("backend", args->argv[i], false, ep);
+}
+
 static int put_backends(struct nl_msg *msg, const struct ctl_args *args, int n,
 			const struct ctl_backend *be)
 {
@@ -38,17 +54,18 @@ static int put_backends(struct nl_msg *msg, const struct ctl_args *args, int n,
 	int i, ret;
 
 	for (i = 1; i <= n; i++) {
-		/* More likely a mistyped option than an address. */
-		if (i > 1 && !strpbrk(args->argv[i], "0123456789.:[]"))
-			return ctl_usage("'%s': neither an address nor an option",
-					 args->argv[i]);
-		ret = ctl_parse_plain_endpoint("backend", args->argv[i], false, &ep);
+		ret = ctl_backend_endpoint(args, i, &ep);
 		if (!ret)
 			ret = ctl_put_backend(msg, &ep, be);
 		if (ret)
 			return ret;
 	}
 	return CTL_OK;
+}
+
+static int no_endpoint(const struct ctl_args *args)
+{
+	return ctl_usage("'%s': ENDPOINT expected", args->argv[1]);
 }
 
 /* @any: service "*" stands for every service that has the backends. */
@@ -60,7 +77,7 @@ static int build(const struct ctl_args *args, uint8_t cmd, int n,
 	int ret = CTL_OK;
 
 	if (!n)
-		return ctl_usage("'%s': ENDPOINT expected", args->argv[1]);
+		return no_endpoint(args);
 	*msg = ctl_cmd_request(args, cmd, strlen(name) + n * room);
 	if (!*msg)
 		return CTL_FAILED;
@@ -82,6 +99,21 @@ static int parse_options(const struct ctl_args *args, int n, struct ctl_backend 
 }
 
 /**
+ * ctl_backend_parse() - what is said of new backends
+ * @args: arguments of backend add
+ * @be: their options; its strings are among the arguments
+ * @n: number of backends, for ctl_backend_endpoint()
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
+int ctl_backend_parse(const struct ctl_args *args, struct ctl_backend *be, int *n)
+{
+	memset(be, 0, sizeof(*be));
+	*n = count_endpoints(args);
+	return *n ? parse_options(args, *n, be) : no_endpoint(args);
+}
+
+/**
  * ctl_backend_add() - chctl backend add
  * @args: its arguments
  * @msg: the request that does it
@@ -90,11 +122,10 @@ static int parse_options(const struct ctl_args *args, int n, struct ctl_backend 
  */
 int ctl_backend_add(struct ctl_args *args, struct nl_msg **msg)
 {
-	const int n = count_endpoints(args);
-	struct ctl_backend be = {};
-	int ret;
+	struct ctl_backend be;
+	int n, ret;
 
-	ret = parse_options(args, n, &be);
+	ret = ctl_backend_parse(args, &be, &n);
 	return ret ? ret : build(args, CHS_CMD_BACKEND_NEW, n, &be, false, msg);
 }
 

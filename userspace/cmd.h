@@ -113,6 +113,7 @@ int ctl_help(char **words);
 void ctl_help_usage(const struct ctl_cmd *cmd);
 
 /* service.c */
+int ctl_service_parse(struct ctl_args *args, struct ctl_service *svc);
 int ctl_service_add(struct ctl_args *args, struct nl_msg **msg);
 int ctl_service_set(struct ctl_args *args, struct nl_msg **msg);
 int ctl_service_del(struct ctl_args *args, struct nl_msg **msg);
@@ -120,6 +121,8 @@ int ctl_service_show(struct ctl_args *args);
 int ctl_show_all(void);
 
 /* backend.c */
+int ctl_backend_parse(const struct ctl_args *args, struct ctl_backend *be, int *n);
+int ctl_backend_endpoint(const struct ctl_args *args, int i, struct ctl_endpoint *ep);
 int ctl_backend_add(struct ctl_args *args, struct nl_msg **msg);
 int ctl_backend_replace(struct ctl_args *args, struct nl_msg **msg);
 int ctl_backend_set(struct ctl_args *args, struct nl_msg **msg);

@@ -30,6 +30,28 @@ static int build(const struct ctl_args *args, uint8_t cmd, const struct ctl_serv
 }
 
 /**
+ * ctl_service_parse() - what is said of a new service
+ * @args: arguments of service add
+ * @svc: where it goes; its strings are among the arguments
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
+int ctl_service_parse(struct ctl_args *args, struct ctl_service *svc)
+{
+	int ret;
+
+	memset(svc, 0, sizeof(*svc));
+	svc->name = args->argv[0];
+	ret = ctl_parse_proto(args->argv[1], &svc->proto);
+	if (!ret)
+		ret = ctl_parse_endpoint(args->argv[2], &svc->ep);
+	if (!ret && svc->ep.kind == CTL_PORT_NONE)
+		ret = ctl_usage("%s: port missing (%s:PORT, LO-HI or * for PORT)", args->argv[2],
+				svc->ep.addr.len == 4 ? "ADDRESS" : "[ADDRESS]");
+	return ret ? ret : parse_options(args, 3, svc);
+}
+
+/**
  * ctl_service_add() - chctl service add
  * @args: its arguments
  * @msg: the request that does it
@@ -38,17 +60,10 @@ static int build(const struct ctl_args *args, uint8_t cmd, const struct ctl_serv
  */
 int ctl_service_add(struct ctl_args *args, struct nl_msg **msg)
 {
-	struct ctl_service svc = { .name = args->argv[0] };
+	struct ctl_service svc;
 	int ret;
 
-	ret = ctl_parse_proto(args->argv[1], &svc.proto);
-	if (!ret)
-		ret = ctl_parse_endpoint(args->argv[2], &svc.ep);
-	if (!ret && svc.ep.kind == CTL_PORT_NONE)
-		ret = ctl_usage("%s: port missing (%s:PORT, LO-HI or * for PORT)", args->argv[2],
-				svc.ep.addr.len == 4 ? "ADDRESS" : "[ADDRESS]");
-	if (!ret)
-		ret = parse_options(args, 3, &svc);
+	ret = ctl_service_parse(args, &svc);
 	return ret ? ret : build(args, CHS_CMD_SERVICE_NEW, &svc, true, msg);
 }
 

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A configuration file read without a kernel: what apply would make of it, as a
+ * snapshot. What only a kernel can judge, such as whether an address is usable,
+ * is not judged.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "err.h"
+#include "lines.h"
+
+/* Last: its types stand in for the kernel's. */
+#include "nodes.h"
+
+static int no_memory(void)
+{
+	return ctl_fail(ENOMEM, "out of memory");
+}
+
+/* Room for one more of an array that doubles when full. */
+static void *grow(void *array, uint32_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	return reallocarray(array, n ? 2 * (size_t)n : 1, size);
+}
+
+static struct ctl_service *find_service(const struct ctl_snap *snap, const char *name)
+{
+	uint32_t i;
+
+	/* A backend is of the service named last, as a rule. */
+	for (i = snap->n_services; i; i--) {
+		if (!strcmp(snap->services[i - 1].name, name))
+			return &snap->services[i - 1];
+	}
+	return NULL;
+}
+
+static int add_service(struct ctl_snap *snap, struct ctl_args *args)
+{
+	struct ctl_service svc, *array;
+	int ret;
+
+	ret = ctl_service_parse(args, &svc);
+	if (!ret && find_service(snap, svc.name))
+		ret = ctl_fail(EEXIST, "service '%s' is named twice", svc.name);
+	if (!ret)
+		ret = ctl_nodes_defaults(&svc);
+	if (ret)
+		return ret;
+
+	array = grow(snap->services, snap->n_services, sizeof(*array));
+	if (!array)
+		return no_memory();
+	snap->services = array;
+	svc.name = strdup(svc.name);
+	svc.vrf = svc.vrf ? strdup(svc.vrf) : NULL;
+	if (!svc.name)
+		return no_memory();
+	array[snap->n_services++] = svc;
+	return CTL_OK;
+}
+
+static int add_backend(struct ctl_snap *snap, const struct ctl_service *svc,
+		       const struct ctl_backend *be)
+{
+	struct ctl_backend *array = grow(snap->backends, snap->n_backends, sizeof(*array));
+
+	if (!array)
+		return no_memory();
+	snap->backends = array;
+	array += snap->n_backends++;
+	*array = *be;
+	array->service = svc - snap->services;
+	array->zone = be->zone ? strdup(be->zone) : NULL;
+	/* Where every port is served the packet's own is kept. */
+	if (be->ep.kind == CTL_PORT_NONE && svc->ep.kind == CTL_PORT_ONE) {
+		array->ep.kind = CTL_PORT_ONE;
+		array->ep.port = svc->ep.port;
+	}
+	return CTL_OK;
+}
+
+static int add_backends(struct ctl_snap *snap, struct ctl_args *args)
+{
+	const struct ctl_service *svc = find_service(snap, args->argv[0]);
+	struct ctl_backend be;
+	int i, n, ret;
+
+	if (!svc)
+		return ctl_fail(ENOENT, "no service '%s' in this file before its backend",
+				args->argv[0]);
+	ret = ctl_backend_parse(args, &be, &n);
+	if (!ret && !(be.present & CTL_BIT(CHS_A_BACKEND_WEIGHT)))
+		be.weight = svc->unit;
+	if (!ret && be.weight > CHS_RING_WEIGHT_MAX)
+		ret = ctl_usage("weight '%u': more than %d", be.weight, CHS_RING_WEIGHT_MAX);
+
+	for (i = 1; !ret && i <= n; i++) {
+		ret = ctl_backend_endpoint(args, i, &be.ep);
+		if (!ret)
+			ret = add_backend(snap, svc, &be);
+	}
+	return ret;
+}
+
+static int add_line(struct ctl_snap *snap, char **words)
+{
+	struct ctl_args args = {};
+	int ret;
+
+	ret = ctl_cmd_parse(words, &args);
+	if (ret)
+		return ret;
+	if (args.cmd->build == ctl_service_add)
+		return add_service(snap, &args);
+	if (args.cmd->build == ctl_backend_add)
+		return add_backends(snap, &args);
+	return ctl_usage("'%s%s%s': only service add and backend add may be in this file",
+			 args.cmd->object, args.cmd->verb ? " " : "",
+			 args.cmd->verb ? args.cmd->verb : "");
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct ctl_backend *x = a, *y = b;
+	struct chs_ring_id id_x, id_y;
+
+	if (x->service != y->service)
+		return x->service < y->service ? -1 : 1;
+	ctl_node_id(&x->ep, &id_x);
+	ctl_node_id(&y->ep, &id_y);
+	return chs_ring_id_cmp(&id_x, &id_y);
+}
+
+/* The backends of each service behind each other, as the kernel tells them. */
+static int group(struct ctl_snap *snap)
+{
+	struct ctl_service *svc;
+	uint32_t i;
+
+	if (!snap->n_backends)
+		return CTL_OK;
+	qsort(snap->backends, snap->n_backends, sizeof(*snap->backends), by_identity);
+
+	for (i = 0; i < snap->n_backends; i++) {
+		svc = &snap->services[snap->backends[i].service];
+		if (i && !by_identity(&snap->backends[i - 1], &snap->backends[i]))
+			return ctl_fail(EEXIST, "backend %s of service '%s' is named twice",
+					ctl_endpoint_text(&snap->backends[i].ep), svc->name);
+		if (!svc->n++)
+			svc->first = i;
+		svc->n_backends = svc->n;
+	}
+	return CTL_OK;
+}
+
+/**
+ * ctl_config_load() - read a configuration file
+ * @file: its name, "-" is standard input
+ * @snap: what it says: services in its order, with the defaults that a ring is
+ *	made by; to be freed with ctl_snap_free()
+ *
+ * Return: CTL_OK, or CTL_USAGE or CTL_FAILED and @snap is empty.
+ */
+int ctl_config_load(const char *file, struct ctl_snap *snap)
+{
+	struct ctl_lines lines = {};
+	bool end = false;
+	int ret;
+
+	memset(snap, 0, sizeof(*snap));
+	ret = ctl_lines_open(&lines, file);
+	while (!ret) {
+		ret = ctl_lines_next(&lines, &end);
+		if (ret || end)
+			break;
+		ret = add_line(snap, lines.words);
+	}
+	ctl_err_where(lines.name, 0);
+	if (!ret)
+		ret = group(snap);
+	ctl_lines_close(&lines);
+	if (ret)
+		ctl_snap_free(snap);
+	return ret;
+}
+
+/**
+ * ctl_config_pick() - the service of a file that is meant
+ * @snap: the file's services
+ * @file: its name
+ * @name: name of the service, or NULL where there is one only
+ * @svc: where it goes
+ *
+ * Return: CTL_OK, CTL_USAGE or CTL_FAILED.
+ */
+int ctl_config_pick(const struct ctl_snap *snap, const char *file, const char *name,
+		    const struct ctl_service **svc)
+{
+	if (!snap->n_services)
+		return ctl_fail(ENOENT, "%s: no service in this file", file);
+	if (!name && snap->n_services > 1)
+		return ctl_usage("%s: %u services: which? (service NAME)", file,
+				 snap->n_services);
+	*svc = name ? find_service(snap, name) : snap->services;
+	return *svc ? CTL_OK : ctl_fail(ENOENT, "%s: no service '%s' in this file", file, name);
+}
