@@ -129,6 +129,13 @@ const struct ctl_cmd ctl_cmds[] = {
 		.help = "what a command would move; changes nothing",
 		.flags = plan_flags, .min = 1, .max = -1, .inner = true,
 	}, {
+		.object = "simulate", .run = ctl_simulate,
+		.usage = "[backends N | FILE [service NAME]] [weights W,W,...] [event remove|add|weight] [points P] [unit U] [slots S] [balance B]",
+		.help = "the ring beside other schemes: how even, what moves, what it costs",
+		.max = -1,
+		.keywords = ctl_simulate_keywords, .allowed = UINT32_MAX,
+		.first = CTL_FIRST_OPTION,
+	}, {
 		.object = "flow", .verb = "show", .run = ctl_flow_show,
 		.usage = "[SERVICE]",
 		.help = "flows that are remembered",

@@ -61,6 +61,8 @@ enum ctl_first {
 	CTL_FIRST_BACKENDS,
 	CTL_FIRST_PROTO,
 	CTL_FIRST_FILE,
+	/* The options follow at once. */
+	CTL_FIRST_OPTION,
 };
 
 /**
@@ -141,6 +143,11 @@ int ctl_ring_plot(struct ctl_args *args);
 extern const struct ctl_keyword ctl_lookup_keywords[];
 
 int ctl_lookup(struct ctl_args *args);
+
+/* simulate.c */
+extern const struct ctl_keyword ctl_simulate_keywords[];
+
+int ctl_simulate(struct ctl_args *args);
 
 /* flow.c */
 int ctl_flow_show(struct ctl_args *args);

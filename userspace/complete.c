@@ -37,8 +37,6 @@ static void offer_verbs(const char *object, bool inner)
 		    (!inner || ctl_cmd_is_change(cmd)))
 			puts(cmd->verb);
 	}
-	if (!inner)
-		puts("help");
 }
 
 static void offer_services(bool or_all)
@@ -106,7 +104,7 @@ static void offer_arguments(const struct ctl_cmd *cmd, char **words, int n)
 		offer_services(cmd->first == CTL_FIRST_SERVICE_OR_ALL);
 	else if (n && cmd->first == CTL_FIRST_BACKENDS)
 		offer_backends(words[0]);
-	if (n)
+	if (n || cmd->first == CTL_FIRST_OPTION)
 		offer_keywords(cmd);
 }
 
@@ -144,9 +142,11 @@ static void complete(char **words, int n, bool inner)
 		return;
 	}
 	cmd = ctl_cmd_find(words[0], words[1]);
+	if (n == 1)
+		offer_verbs(words[0], inner);
 	if (!cmd) {
-		if (n == 1)
-			offer_verbs(words[0], inner);
+		if (n == 1 && !inner)
+			puts("help");
 		return;
 	}
 
