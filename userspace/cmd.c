@@ -129,6 +129,14 @@ const struct ctl_cmd ctl_cmds[] = {
 		.help = "what a command would move; changes nothing",
 		.flags = plan_flags, .min = 1, .max = -1, .inner = true,
 	}, {
+		/* Before the one without a verb, which any word would lead to. */
+		.object = "simulate", .verb = "failures", .run = ctl_failures,
+		.usage = "SERVICE|FILE [service NAME]",
+		.help = "what survivors get when any one or two backends fail",
+		.min = 1, .max = -1,
+		.keywords = ctl_failures_keywords, .allowed = UINT32_MAX,
+		.first = CTL_FIRST_SERVICE,
+	}, {
 		.object = "simulate", .run = ctl_simulate,
 		.usage = "[backends N | FILE [service NAME]] [weights W,W,...] [event remove|add|weight] [points P] [unit U] [slots S] [balance B]",
 		.help = "the ring beside other schemes: how even, what moves, what it costs",

@@ -144,10 +144,12 @@ extern const struct ctl_keyword ctl_lookup_keywords[];
 
 int ctl_lookup(struct ctl_args *args);
 
-/* simulate.c */
+/* simulate.c, failures.c */
 extern const struct ctl_keyword ctl_simulate_keywords[];
+extern const struct ctl_keyword ctl_failures_keywords[];
 
 int ctl_simulate(struct ctl_args *args);
+int ctl_failures(struct ctl_args *args);
 
 /* flow.c */
 int ctl_flow_show(struct ctl_args *args);

@@ -69,6 +69,19 @@ static void help_command(const struct ctl_cmd *cmd)
 		print_keywords(cmd);
 }
 
+/* What an object that is a command of its own has beside that. */
+static void help_verbs(const char *object)
+{
+	const struct ctl_cmd *cmd;
+
+	for (cmd = ctl_cmds; cmd->object; cmd++) {
+		if (strcmp(cmd->object, object) || !cmd->verb)
+			continue;
+		putchar('\n');
+		help_command(cmd);
+	}
+}
+
 /* Of one object, or of all with NULL. */
 static bool help_list(const char *object)
 {
@@ -80,7 +93,7 @@ static bool help_list(const char *object)
 		if (object && strcmp(cmd->object, object))
 			continue;
 		snprintf(name, sizeof(name), "%s %s", cmd->object, cmd->verb ? cmd->verb : "");
-		printf("    %-16s  %s\n", name, cmd->help);
+		printf("    %-17s  %s\n", name, cmd->help);
 		found = true;
 	}
 	return found;
@@ -147,6 +160,8 @@ int ctl_help(char **words)
 	cmd = ctl_cmd_find(object, verb);
 	if (cmd) {
 		help_command(cmd);
+		if (!verb)
+			help_verbs(object);
 		return CTL_OK;
 	}
 	if (verb)
