@@ -99,5 +99,6 @@ void test_errors(void);
 void test_files(void);
 void test_help(void);
 void test_plan(void);
+void test_simulate(void);
 
 #endif /* CLI_H */

@@ -255,6 +255,7 @@ int main(int argc, char **argv)
 	test_files();
 	test_help();
 	test_plan();
+	test_simulate();
 	printf("1..%u\n", n_tests);
 	printf("# %u passed, %u failed\n", n_tests - n_failed, n_failed);
 	remove_scratch();

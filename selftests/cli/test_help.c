@@ -112,6 +112,12 @@ static void test_lines(void)
 		{ 0, "complete plan backend", "add\nreplace\nset\ndrain\ndel\n" },
 		{ 0, "complete plan --plot f backend set web 10.0.0.1 state", "up\ndrain\ndown\n" },
 		{ 0, "complete plan backend del", "--if-exists\nany\ndns6\n" },
+		{ 0, "complete simulate", "failures\nservice\nbackends\nweights\nevent\n" },
+		{ 0, "complete simulate event", "remove\nadd\nweight\n" },
+		{ 0, "complete simulate backends 5", "points\nunit\nslots\nbalance\n" },
+		{ 0, "complete simulate failures", "any\ndns6\n" },
+		{ 0, "complete simulate failures f", "service\n" },
+		{ 0, "simulate help", "Usage: chctl simulate failures SERVICE|FILE" },
 		{ 0, "complete nonsense", "" },
 	};
 	struct outcome outcome;
