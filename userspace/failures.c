@@ -286,7 +286,8 @@ static int inquire(const char *service, const struct ctl_nodes *nodes,
 		find_most(&inqs[n]);
 	}
 	if (!ret && !n)
-		ret = ctl_fail(EINVAL, "service %s: one backend, which none would survive", service);
+		ret = ctl_fail(EINVAL, "service %s: one backend, which none would survive",
+			       service);
 	if (!ret)
 		show(service, inqs, n);
 	return ret;
@@ -356,7 +357,8 @@ int ctl_failures(struct ctl_args *args)
 	uint32_t present;
 	int ret;
 
-	ret = ctl_parse_keywords(ctl_failures_keywords, UINT32_MAX, args->argv + 1, &opts, &present);
+	ret = ctl_parse_keywords(ctl_failures_keywords, UINT32_MAX, args->argv + 1, &opts,
+				 &present);
 	if (!ret)
 		ret = load(args->argv[0], opts.service, &snap, &svc);
 	if (!ret)

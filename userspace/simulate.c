@@ -79,7 +79,7 @@ const struct ctl_keyword ctl_simulate_keywords[] = {
 	KEYWORD("weights", STRING, WEIGHTS, weights, NULL,
 		"W,W,...", "their weights, over again where there are more backends (the unit)"),
 	KEYWORD("event", CHOICE, EVENT, event, events,
-		"remove | add | weight", "one goes, one like it comes, its weight is halved (remove)"),
+		"remove | add | weight", "one goes, its like comes, its weight is halved (remove)"),
 	KEYWORD("points", NUMBER, POINTS, points, NULL,
 		"1-4096", "of schemes ring and balanced: points of a standard backend"),
 	KEYWORD("unit", NUMBER, UNIT, unit, NULL,

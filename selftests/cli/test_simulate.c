@@ -113,7 +113,8 @@ static void check_jump(uint64_t key, uint32_t n, unsigned int expected)
 	const unsigned int is = owner_of(&ctl_scheme_jump, state, key);
 
 	if (is != expected)
-		test_fail("jump %llx %u: %u, expected %u", (unsigned long long)key, n, is, expected);
+		test_fail("jump %llx %u: %u, expected %u", (unsigned long long)key, n, is,
+			  expected);
 	discard(&ctl_scheme_jump, state);
 }
 
@@ -500,8 +501,8 @@ static void test_weighted(void)
 {
 	struct outcome outcome;
 
-	begin("weights, over again", "-j simulate backends 6 weights 100,50,30 slots 4096 balance 1.05",
-	      &outcome);
+	begin("weights, over again",
+	      "-j simulate backends 6 weights 100,50,30 slots 4096 balance 1.05", &outcome);
 	expect_in("stdout", outcome.out,
 		  "{\"service\": null, \"backends\": 6, \"event\": \"remove\", \"turns\": 6, ");
 	expect_in("stdout", outcome.out, "\"slots\": 4096, \"balance\": 1.05, \"schemes\": [");
@@ -513,13 +514,15 @@ static void test_weighted(void)
 	expect_between(&outcome, "slots", "peak", 1.0, 1.01);
 	end(&outcome);
 
-	begin("as many as weights", "-j simulate weights 100,100,100 slots 256 event weight", &outcome);
+	begin("as many as weights", "-j simulate weights 100,100,100 slots 256 event weight",
+	      &outcome);
 	expect_in("stdout", outcome.out, "\"backends\": 3,");
 	end(&outcome);
 
-	begin("above a hundred a hundred have their turn", "-j simulate backends 130 slots 256 points 8",
-	      &outcome);
-	expect_in("stdout", outcome.out, "\"backends\": 130, \"event\": \"remove\", \"turns\": 100,");
+	begin("above a hundred a hundred have their turn",
+	      "-j simulate backends 130 slots 256 points 8", &outcome);
+	expect_in("stdout", outcome.out,
+		  "\"backends\": 130, \"event\": \"remove\", \"turns\": 100,");
 	end(&outcome);
 
 	begin("text", "simulate backends 3 points 64 slots 256 event weight", &outcome);
@@ -566,7 +569,8 @@ static void test_file(void)
 	test_end();
 
 	test_begin("simulate: the command line before the file");
-	snprintf(line, sizeof(line), "-j simulate %s points 9 balance 1.5 event add", scratch("five"));
+	snprintf(line, sizeof(line), "-j simulate %s points 9 balance 1.5 event add",
+		 scratch("five"));
 	run(line, "", &outcome);
 	expect_status(&outcome, 0);
 	expect_in("stdout", outcome.out, "\"event\": \"add\", \"turns\": 5, \"points\": 9, "
@@ -625,9 +629,11 @@ static void test_refused(void)
 		  "Error: EEXIST: stdin: backend 10.0.0.3:443 of service 'web' is named twice" },
 		{ "simulate -", "service add web tcp 192.0.2.1:443\n"
 		  "service add web tcp 192.0.2.1:80\n", 2, "EEXIST: stdin:2: service 'web'" },
-		{ "simulate -", "backend add web 10.0.0.3\n", 2, "ENOENT: stdin:1: no service 'web'" },
+		{ "simulate -", "backend add web 10.0.0.3\n", 2,
+		  "ENOENT: stdin:1: no service 'web'" },
 		{ "simulate -", "service add web tcp 192.0.2.1:443\n"
-		  "backend add web 10.0.0.3 weight 10001\n", 1, "stdin:2: weight '10001': more than" },
+		  "backend add web 10.0.0.3 weight 10001\n", 1,
+		  "stdin:2: weight '10001': more than" },
 		{ "simulate -", FIVE("") "flush\n", 1, "stdin:4: 'flush': only service add" },
 		{ "simulate /nowhere/file", "", 2, "Error: ENOENT: /nowhere/file: no such file" },
 		{ "simulate 5", "", 2, "Error: ENOENT: 5: no such file" },
@@ -762,10 +768,12 @@ static void test_failures_service(void)
 	run("-j simulate failures edge", "", &outcome);
 	expect_status(&outcome, 0);
 	expect_in("requests", outcome.requests, "backend-get dump service{ name=edge }");
-	run("-j simulate failures -", "service add edge tcp 192.0.2.20:80 mode gue slots 256 points 512\n"
+	run("-j simulate failures -",
+	    "service add edge tcp 192.0.2.20:80 mode gue slots 256 points 512\n"
 	    "backend add edge 10.0.2.1 2001:db8:b::9\n", &file);
 	expect_is("stdout", outcome.out, file.out);
-	expect_in("stdout", outcome.out, "\"failures\": [{\"failures\": 1, \"cases\": 2, \"tried\": 2, ");
+	expect_in("stdout", outcome.out,
+		  "\"failures\": [{\"failures\": 1, \"cases\": 2, \"tried\": 2, ");
 	expect_in("stdout", outcome.out, "\"overload\": 2, \"fair\": 2, ");
 	outcome_free(&outcome);
 	outcome_free(&file);
