@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A configuration file read without a kernel: what apply would make of it, as a
- * snapshot. What only a kernel can judge, such as whether an address is usable,
- * is not judged.
+ * snapshot, but for zones. What only a kernel can judge, such as whether an address
+ * is usable, is not judged.
  */
 #include "config.h"
 
@@ -68,22 +68,22 @@ static int add_service(struct ctl_snap *snap, struct ctl_args *args)
 }
 
 static int add_backend(struct ctl_snap *snap, const struct ctl_service *svc,
-		       const struct ctl_backend *be)
+		       struct ctl_backend be)
 {
 	struct ctl_backend *array = grow(snap->backends, snap->n_backends, sizeof(*array));
 
 	if (!array)
 		return no_memory();
 	snap->backends = array;
-	array += snap->n_backends++;
-	*array = *be;
-	array->service = svc - snap->services;
-	array->zone = be->zone ? strdup(be->zone) : NULL;
+	be.service = svc - snap->services;
 	/* Where every port is served the packet's own is kept. */
-	if (be->ep.kind == CTL_PORT_NONE && svc->ep.kind == CTL_PORT_ONE) {
-		array->ep.kind = CTL_PORT_ONE;
-		array->ep.port = svc->ep.port;
+	if (be.ep.kind == CTL_PORT_NONE && svc->ep.kind == CTL_PORT_ONE) {
+		be.ep.kind = CTL_PORT_ONE;
+		be.ep.port = svc->ep.port;
 	}
+	/* A label, of the line's: no ring is made of it. */
+	be.zone = NULL;
+	array[snap->n_backends++] = be;
 	return CTL_OK;
 }
 
@@ -105,7 +105,7 @@ static int add_backends(struct ctl_snap *snap, struct ctl_args *args)
 	for (i = 1; !ret && i <= n; i++) {
 		ret = ctl_backend_endpoint(args, i, &be.ep);
 		if (!ret)
-			ret = add_backend(snap, svc, &be);
+			ret = add_backend(snap, svc, be);
 	}
 	return ret;
 }

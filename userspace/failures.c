@@ -298,16 +298,17 @@ static int foretell(const char *service, const struct ctl_nodes *nodes)
 	struct worst *worst = calloc((size_t)FAILED_MAX * nodes->n, sizeof(*worst));
 	struct chs_ring_node *left = calloc(nodes->n, sizeof(*left));
 	struct chs_ring ring = {};
-	int ret;
+	int ret = CTL_FAILED;
 
-	if (!worst || !left)
-		ret = ctl_fail(ENOMEM, "out of memory");
-	else
-		ret = ctl_ring_failed(chs_ring_build(&ring, &nodes->conf, nodes->nodes, nodes->n,
-						     NULL));
+	if (!worst || !left) {
+		ctl_fail(ENOMEM, "out of memory");
+		goto out;
+	}
+	ret = ctl_ring_failed(chs_ring_build(&ring, &nodes->conf, nodes->nodes, nodes->n, NULL));
 	if (!ret)
 		ret = inquire(service, nodes, &ring, worst, left);
 	chs_ring_clear(&ring);
+out:
 	free(worst);
 	free(left);
 	return ret;

@@ -135,7 +135,7 @@ static uint32_t deal_whole(const struct slots *slots, uint32_t *wanted)
 
 static int slots_fill(struct slots *slots, const struct slots *prev)
 {
-	const uint32_t n = slots->n > (prev ? prev->n : 0) ? slots->n : prev->n;
+	const uint32_t had = prev ? prev->n : 0, n = had > slots->n ? had : slots->n;
 	uint32_t *owned = calloc(n, sizeof(*owned));
 	uint32_t *wanted = calloc(n, sizeof(*wanted));
 	uint16_t *map = calloc(n, sizeof(*map));
