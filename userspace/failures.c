@@ -365,6 +365,8 @@ int ctl_failures(struct ctl_args *args)
 	if (!ret)
 		ret = ctl_nodes_of(&snap, svc, &nodes);
 	if (!ret)
+		ret = ctl_nodes_active(&nodes, svc->name);
+	if (!ret)
 		ret = foretell(svc->name, &nodes);
 	ctl_nodes_free(&nodes);
 	ctl_snap_free(&snap);

@@ -71,6 +71,8 @@ int ctl_nodes_defaults(struct ctl_service *svc)
 		svc->unit = CHS_RING_UNIT_DEFAULT;
 	if (!(svc->present & CTL_BIT(CHS_A_SERVICE_SLOTS)))
 		svc->slots = CHS_RING_SLOTS_DEFAULT;
+	if (!(svc->present & CTL_BIT(CHS_A_SERVICE_BALANCE)))
+		svc->balance = CHS_RING_BALANCE_DEFAULT;
 	if (!(svc->present & CTL_BIT(CHS_A_SERVICE_SEED)))
 		memcpy(svc->seed, ctl_seed_default, CTL_SEED_BYTES);
 	svc->seed_default = !memcmp(svc->seed, ctl_seed_default, CTL_SEED_BYTES);
@@ -113,13 +115,6 @@ void ctl_node_endpoint(const struct chs_ring_id *id, struct ctl_endpoint *ep)
 	ep->kind = ep->port ? CTL_PORT_ONE : CTL_PORT_NONE;
 }
 
-static int by_identity(const void *a, const void *b)
-{
-	const struct chs_ring_node *x = a, *y = b;
-
-	return chs_ring_id_cmp(&x->id, &y->id);
-}
-
 /**
  * ctl_nodes_make() - have room for nodes
  * @nodes: its configuration is set, the rest is written
@@ -138,7 +133,8 @@ int ctl_nodes_make(struct ctl_nodes *nodes, uint32_t n)
  * ctl_nodes_of() - what a service's ring is built of
  * @snap: snapshot
  * @svc: service in it
- * @nodes: where it goes; to be freed with ctl_nodes_free() also on failure
+ * @nodes: where it goes: all its backends in their order, of weight 0 those that
+ *	take no new flows; to be freed with ctl_nodes_free() also on failure
  *
  * Return: CTL_OK or CTL_FAILED.
  */
@@ -146,7 +142,7 @@ int ctl_nodes_of(const struct ctl_snap *snap, const struct ctl_service *svc,
 		 struct ctl_nodes *nodes)
 {
 	const struct ctl_backend *be;
-	uint32_t i, n = 0;
+	uint32_t i;
 	int ret;
 
 	memset(nodes, 0, sizeof(*nodes));
@@ -162,17 +158,30 @@ int ctl_nodes_of(const struct ctl_snap *snap, const struct ctl_service *svc,
 
 	for (i = 0; i < svc->n; i++) {
 		be = &snap->backends[svc->first + i];
-		if (!ctl_target_weight(be))
-			continue;
-		ctl_node_id(&be->ep, &nodes->nodes[n].id);
-		nodes->nodes[n].weight = be->weight;
-		n++;
+		ctl_node_id(&be->ep, &nodes->nodes[i].id);
+		nodes->nodes[i].weight = ctl_target_weight(be);
+	}
+	return CTL_OK;
+}
+
+/**
+ * ctl_nodes_active() - leave those only that take new flows
+ * @nodes: from ctl_nodes_of()
+ * @name: the service's, for the error
+ *
+ * Return: CTL_OK, or CTL_FAILED if there is none.
+ */
+int ctl_nodes_active(struct ctl_nodes *nodes, const char *name)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < nodes->n; i++) {
+		if (nodes->nodes[i].weight)
+			nodes->nodes[n++] = nodes->nodes[i];
 	}
 	nodes->n = n;
-	qsort(nodes->nodes, n, sizeof(*nodes->nodes), by_identity);
-	if (!n)
-		return ctl_fail(EINVAL, "service %s: no backend that takes new flows", svc->name);
-	return CTL_OK;
+	return n ? CTL_OK :
+	       ctl_fail(EINVAL, "service %s: no backend that takes new flows", name);
 }
 
 /**

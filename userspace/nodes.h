@@ -14,7 +14,7 @@
 /**
  * struct ctl_nodes - what a ring is built of
  * @conf: configuration
- * @nodes: the backends that can own anything, in the order of identities
+ * @nodes: the backends in the order of identities
  * @n: number of them
  */
 struct ctl_nodes {
@@ -27,6 +27,7 @@ int ctl_nodes_defaults(struct ctl_service *svc);
 int ctl_nodes_check(const struct chs_ring_conf *conf);
 int ctl_nodes_of(const struct ctl_snap *snap, const struct ctl_service *svc,
 		 struct ctl_nodes *nodes);
+int ctl_nodes_active(struct ctl_nodes *nodes, const char *name);
 int ctl_nodes_make(struct ctl_nodes *nodes, uint32_t n);
 void ctl_nodes_free(struct ctl_nodes *nodes);
 void ctl_node_id(const struct ctl_endpoint *ep, struct chs_ring_id *id);

@@ -10,59 +10,24 @@
 #include <string.h>
 
 #include "err.h"
-#include "show.h"
 
 /* Last: its types stand in for the kernel's. */
-#include "ring.h"
-
-static void set_conf(const struct ctl_service *svc, struct chs_ring_conf *conf)
-{
-	*conf = (struct chs_ring_conf) {
-		.hash = svc->hash,
-		.points = svc->points,
-		.unit = svc->unit,
-		.slots = svc->slots,
-		.balance = svc->balance,
-	};
-	if (svc->seed_default)
-		chs_ring_key_default(&conf->key);
-	else
-		chs_ring_key_set(&conf->key, svc->seed);
-}
-
-static void set_node(const struct ctl_backend *be, struct chs_ring_node *node)
-{
-	static const uint8_t mapped[] = { [10] = 0xff, 0xff };
-	const struct ctl_addr *addr = &be->ep.addr;
-
-	memset(node, 0, sizeof(*node));
-	if (addr->len == 4) {
-		memcpy(node->id.addr.b, mapped, sizeof(mapped));
-		memcpy(node->id.addr.b + 12, addr->b, 4);
-	} else {
-		memcpy(node->id.addr.b, addr->b, 16);
-	}
-	node->id.port = cpu_to_be16(be->ep.port);
-	node->weight = ctl_target_weight(be);
-}
+#include "nodes.h"
 
 static int build(const struct ctl_arcs *arcs, struct chs_ring *ring)
 {
-	const struct ctl_service *svc = arcs->svc;
-	struct chs_ring_node *nodes;
-	struct chs_ring_conf conf;
-	uint32_t i;
-	int err;
+	struct ctl_nodes nodes;
+	int err, ret;
 
-	nodes = calloc(svc->n ? svc->n : 1, sizeof(*nodes));
-	if (!nodes)
-		return ctl_fail(ENOMEM, "out of memory");
-	set_conf(svc, &conf);
-	for (i = 0; i < svc->n; i++)
-		set_node(&arcs->snap->backends[svc->first + i], &nodes[i]);
-	err = chs_ring_build(ring, &conf, nodes, svc->n, NULL);
-	free(nodes);
-	return err ? ctl_fail(-err, "service %s: cannot build its ring", svc->name) : CTL_OK;
+	ret = ctl_nodes_of(arcs->snap, arcs->svc, &nodes);
+	if (!ret) {
+		err = chs_ring_build(ring, &nodes.conf, nodes.nodes, nodes.n, NULL);
+		if (err)
+			ret = ctl_fail(-err, "service %s: cannot build its ring",
+				       arcs->svc->name);
+	}
+	ctl_nodes_free(&nodes);
+	return ret;
 }
 
 /**
@@ -80,9 +45,6 @@ int ctl_predict_arcs(struct ctl_arcs *arcs)
 	struct chs_ring ring;
 	int ret;
 
-	if (!svc->seed_default && !(svc->present & CTL_BIT(CHS_A_SERVICE_SEED)))
-		return ctl_fail(EPERM, "service %s: its seed is told only with CAP_NET_ADMIN",
-				svc->name);
 	ret = build(arcs, &ring);
 	if (ret)
 		return ret;

@@ -15,8 +15,6 @@
 #include "measure.h"
 
 #define BACKENDS_DEFAULT	100
-/* Of scheme balanced where nothing else is said. */
-#define BALANCE_DEFAULT		110
 /*
  * Of backends made up. With few points it matters much which ones they are; the
  * first five of this port are about as uneven with one as five are in the mean.
@@ -109,7 +107,7 @@ static int set_conf(const struct options *opts, struct chs_ring_conf *conf)
 		conf->balance = opts->balance;
 	/* Without a bound scheme balanced would be scheme ring. */
 	if (!conf->balance)
-		conf->balance = BALANCE_DEFAULT;
+		conf->balance = CHS_RING_BALANCE_DEFAULT;
 	return ctl_nodes_check(conf);
 }
 
@@ -216,6 +214,8 @@ static int load_file(const struct options *opts, const char *file, struct ctl_sn
 		ret = ctl_config_pick(snap, file, opts->service, &svc);
 	if (!ret)
 		ret = ctl_nodes_of(snap, svc, nodes);
+	if (!ret)
+		ret = ctl_nodes_active(nodes, svc->name);
 	if (ret)
 		return ret;
 	*name = svc->name;

@@ -527,7 +527,7 @@ static void test_weighted(void)
 
 	begin("text", "simulate backends 3 points 64 slots 256 event weight", &outcome);
 	expect_in("stdout", outcome.out,
-		  "backends 3 event weight turns 3 points 64 unit 100 slots 256 balance 1.10\n"
+		  "backends 3 event weight turns 3 points 64 unit 100 slots 256 balance 1.08\n"
 		  "    modulo     peak 1.000 spread 0.000 moved -");
 	expect_in("stdout", outcome.out, "\n    rendezvous peak 1.0");
 	end(&outcome);
@@ -769,13 +769,21 @@ static void test_failures_service(void)
 	expect_status(&outcome, 0);
 	expect_in("requests", outcome.requests, "backend-get dump service{ name=edge }");
 	run("-j simulate failures -",
-	    "service add edge tcp 192.0.2.20:80 mode gue slots 256 points 512\n"
+	    "service add edge tcp 192.0.2.20:80 mode gue slots 256 points 512 balance off\n"
 	    "backend add edge 10.0.2.1 2001:db8:b::9\n", &file);
 	expect_is("stdout", outcome.out, file.out);
 	expect_in("stdout", outcome.out,
 		  "\"failures\": [{\"failures\": 1, \"cases\": 2, \"tried\": 2, ");
 	expect_in("stdout", outcome.out, "\"overload\": 2, \"fair\": 2, ");
 	outcome_free(&outcome);
+	outcome_free(&file);
+	test_end();
+
+	test_begin("simulate failures: a file with the defaults");
+	run("-j simulate failures -",
+	    "service add edge tcp 192.0.2.20:80\nbackend add edge 10.0.2.1 10.0.2.2\n", &file);
+	expect_in("stdout", file.out, "\"points\": 768, \"unit\": 100, \"slots\": 65536, "
+		  "\"balance\": 1.08");
 	outcome_free(&file);
 	test_end();
 
