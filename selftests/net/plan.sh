@@ -137,6 +137,7 @@ warnings()
 	local said
 
 	web
+	chs_cmd_ok chctl service set web balance off
 	chctl backend add web 10.0.1.1 weight 10000 2> "$CHS_TMP/warned"
 	said=$(< "$CHS_TMP/warned")
 	chs_cmd_ok chctl backend del web 10.0.1.1
