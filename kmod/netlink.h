@@ -59,8 +59,10 @@ void chs_netlink_exit(void);
 int chs_nl_reply(struct chs_request *req);
 void chs_nl_dump_begin(struct netlink_callback *cb, u64 generation);
 int chs_nl_dump_table_begin(struct chs_net *cn, struct netlink_callback *cb,
-			    const struct chs_table **table);
-void chs_nl_dump_table_end(struct chs_net *cn, struct netlink_callback *cb);
+			    const struct chs_table **table)
+	__acquires(RCU);
+void chs_nl_dump_table_end(struct chs_net *cn, struct netlink_callback *cb)
+	__releases(RCU);
 int chs_nl_dump_filter(struct netlink_callback *cb,
 		       const struct chs_table *table, int refused,
 		       const char *why, const struct chs_service **svc);
@@ -75,8 +77,10 @@ int chs_nl_answer(struct sk_buff *skb, struct genl_info *info, u32 flags,
 		  int (*answer)(struct chs_request *req));
 int chs_nl_table_begin(struct chs_net *cn, u32 portid,
 		       const struct nlattr *attr,
-		       const struct chs_table **table, const char **why);
-void chs_nl_table_end(struct chs_net *cn, const struct nlattr *attr);
+		       const struct chs_table **table, const char **why)
+	__acquires(RCU);
+void chs_nl_table_end(struct chs_net *cn, const struct nlattr *attr)
+	__releases(RCU);
 struct nlattr *chs_nl_attr(const struct genl_info *info, int type);
 int chs_nl_parse(struct nlattr **tb, int max, const struct nlattr *attr,
 		 const struct nla_policy *policy, struct chs_msg *msg);

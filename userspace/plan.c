@@ -71,7 +71,7 @@ static int look(uint32_t id, void *arg)
 	return ret;
 }
 
-static int add_change(struct plan *plan, const struct ctl_service *before,
+static int add_change(struct plan *plan, const char *name, const struct ctl_service *before,
 		      const struct ctl_service *after)
 {
 	struct ctl_change *change = &plan->changes[plan->n];
@@ -82,7 +82,7 @@ static int add_change(struct plan *plan, const struct ctl_service *before,
 		return CTL_OK;
 
 	plan->n++;
-	change->name = before ? before->name : after->name;
+	change->name = name;
 	change->before.snap = &plan->before;
 	change->before.svc = before;
 	change->after.snap = &plan->after;
@@ -103,7 +103,8 @@ static int compare(struct plan *plan)
 		return ctl_fail(ENOMEM, "out of memory");
 	while (!ret && (a < a_end || b < b_end)) {
 		diff = a == a_end ? 1 : b == b_end ? -1 : strcmp(a->name, b->name);
-		ret = add_change(plan, diff <= 0 ? a : NULL, diff >= 0 ? b : NULL);
+		ret = add_change(plan, diff <= 0 ? a->name : b->name, diff <= 0 ? a : NULL,
+				 diff >= 0 ? b : NULL);
 		a += diff <= 0;
 		b += diff >= 0;
 	}
