@@ -17,19 +17,6 @@
 /* Last: its types stand in for the kernel's. */
 #include "nodes.h"
 
-static int no_memory(void)
-{
-	return ctl_fail(ENOMEM, "out of memory");
-}
-
-/* Room for one more of an array that doubles when full. */
-static void *grow(void *array, uint32_t n, size_t size)
-{
-	if (n & (n - 1))
-		return array;
-	return reallocarray(array, n ? 2 * (size_t)n : 1, size);
-}
-
 static struct ctl_service *find_service(const struct ctl_snap *snap, const char *name)
 {
 	uint32_t i;
@@ -44,7 +31,7 @@ static struct ctl_service *find_service(const struct ctl_snap *snap, const char 
 
 static int add_service(struct ctl_snap *snap, struct ctl_args *args)
 {
-	struct ctl_service svc, *array;
+	struct ctl_service svc;
 	int ret;
 
 	ret = ctl_service_parse(args, &svc);
@@ -52,30 +39,12 @@ static int add_service(struct ctl_snap *snap, struct ctl_args *args)
 		ret = ctl_fail(EEXIST, "service '%s' is named twice", svc.name);
 	if (!ret)
 		ret = ctl_nodes_defaults(&svc);
-	if (ret)
-		return ret;
-
-	array = grow(snap->services, snap->n_services, sizeof(*array));
-	if (!array)
-		return no_memory();
-	snap->services = array;
-	svc.name = strdup(svc.name);
-	svc.vrf = svc.vrf ? strdup(svc.vrf) : NULL;
-	if (!svc.name)
-		return no_memory();
-	array[snap->n_services++] = svc;
-	return CTL_OK;
+	return ret ? ret : ctl_snap_add_service(snap, svc);
 }
 
 static int add_backend(struct ctl_snap *snap, const struct ctl_service *svc,
 		       struct ctl_backend be)
 {
-	struct ctl_backend *array = grow(snap->backends, snap->n_backends, sizeof(*array));
-
-	if (!array)
-		return no_memory();
-	snap->backends = array;
-	be.service = svc - snap->services;
 	/* Where every port is served the packet's own is kept. */
 	if (be.ep.kind == CTL_PORT_NONE && svc->ep.kind == CTL_PORT_ONE) {
 		be.ep.kind = CTL_PORT_ONE;
@@ -83,8 +52,7 @@ static int add_backend(struct ctl_snap *snap, const struct ctl_service *svc,
 	}
 	/* A label, of the line's: no ring is made of it. */
 	be.zone = NULL;
-	array[snap->n_backends++] = be;
-	return CTL_OK;
+	return ctl_snap_add_backend(snap, svc, be);
 }
 
 static int add_backends(struct ctl_snap *snap, struct ctl_args *args)
@@ -154,7 +122,7 @@ static int group(struct ctl_snap *snap)
 		if (i && !by_identity(&snap->backends[i - 1], &snap->backends[i]))
 			return ctl_fail(EEXIST, "backend %s of service '%s' is named twice",
 					ctl_endpoint_text(&snap->backends[i].ep), svc->name);
-		if (!svc->n++)
+		if (!i || snap->backends[i - 1].service != snap->backends[i].service)
 			svc->first = i;
 		svc->n_backends = svc->n;
 	}

@@ -28,16 +28,17 @@ static void *grow(void *array, uint32_t n, size_t size)
 	return reallocarray(array, n ? 2 * (size_t)n : 1, size);
 }
 
-static int take_service(struct nlattr **tb, void *arg)
+/**
+ * ctl_snap_add_service() - add a service to a snapshot
+ * @snap: snapshot
+ * @svc: service; what it names is copied
+ *
+ * Return: CTL_OK or CTL_FAILED.
+ */
+int ctl_snap_add_service(struct ctl_snap *snap, struct ctl_service svc)
 {
-	struct ctl_snap *snap = arg;
-	struct ctl_service svc, *array;
-	int ret;
+	struct ctl_service *array = grow(snap->services, snap->n_services, sizeof(*array));
 
-	ret = ctl_get_service(tb, &svc);
-	if (ret)
-		return ret;
-	array = grow(snap->services, snap->n_services, sizeof(*array));
 	if (!array)
 		return no_memory();
 	snap->services = array;
@@ -47,6 +48,37 @@ static int take_service(struct nlattr **tb, void *arg)
 		return no_memory();
 	array[snap->n_services++] = svc;
 	return CTL_OK;
+}
+
+/**
+ * ctl_snap_add_backend() - add a backend to a snapshot
+ * @snap: snapshot
+ * @svc: service in it
+ * @be: backend of it; its zone is the snapshot's to free then
+ *
+ * Return: CTL_OK or CTL_FAILED.
+ */
+int ctl_snap_add_backend(struct ctl_snap *snap, const struct ctl_service *svc,
+			 struct ctl_backend be)
+{
+	struct ctl_backend *array = grow(snap->backends, snap->n_backends, sizeof(*array));
+
+	if (!array)
+		return no_memory();
+	snap->backends = array;
+	be.service = svc - snap->services;
+	snap->services[be.service].n++;
+	array[snap->n_backends++] = be;
+	return CTL_OK;
+}
+
+static int take_service(struct nlattr **tb, void *arg)
+{
+	struct ctl_service svc;
+	int ret;
+
+	ret = ctl_get_service(tb, &svc);
+	return ret ? ret : ctl_snap_add_service(arg, svc);
 }
 
 static int by_name(const void *a, const void *b)
@@ -68,9 +100,9 @@ static struct ctl_service *find_service(const struct ctl_snap *snap, const char 
 static int take_backend(struct nlattr **tb, void *arg)
 {
 	const char *name = ctl_get_service_name(tb);
-	struct ctl_backend be, *array;
 	struct ctl_snap *snap = arg;
 	struct ctl_service *svc;
+	struct ctl_backend be;
 	int ret;
 
 	if (!name)
@@ -81,17 +113,9 @@ static int take_backend(struct nlattr **tb, void *arg)
 	svc = find_service(snap, name);
 	if (!svc)
 		return ctl_fail(EAGAIN, "service %s came meanwhile", name);
-
-	array = grow(snap->backends, snap->n_backends, sizeof(*array));
-	if (!array)
-		return no_memory();
-	snap->backends = array;
-	be.service = svc - snap->services;
-	svc->n++;
 	if (be.zone)
 		be.zone = strdup(be.zone);
-	array[snap->n_backends++] = be;
-	return CTL_OK;
+	return ctl_snap_add_backend(snap, svc, be);
 }
 
 /**

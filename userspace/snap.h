@@ -24,6 +24,9 @@ struct ctl_snap {
 int ctl_snap_services(struct ctl_snap *snap, const char *name);
 int ctl_snap_all(struct ctl_snap *snap, const char *name);
 int ctl_snap_txn(struct ctl_snap *snap, const char *name, uint32_t txn);
+int ctl_snap_add_service(struct ctl_snap *snap, struct ctl_service svc);
+int ctl_snap_add_backend(struct ctl_snap *snap, const struct ctl_service *svc,
+			 struct ctl_backend be);
 const struct ctl_service *ctl_snap_find(const struct ctl_snap *snap, const char *name);
 bool ctl_snap_same(const struct ctl_snap *x, const struct ctl_service *a,
 		   const struct ctl_snap *y, const struct ctl_service *b);
