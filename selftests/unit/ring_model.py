@@ -226,6 +226,8 @@ RINGS = [
     ("rounded", dict(points=3, unit=10000, slots=256),
      [("10.0.0.1", 1, 1), ("10.0.0.2", 1, 4999), ("10.0.0.3", 1, 5000),
       ("10.0.0.4", 1, 10000), ("10.0.0.5", 1, 8333), ("10.0.0.6", 1, 8334)]),
+    ("halves", dict(points=5, unit=2, slots=256),
+     [("10.0.0.%d" % i, 1, i) for i in (1, 2, 3, 5)]),
     ("close", dict(points=100, unit=100, slots=4096, balance=101),
      [("10.0.0.%d" % i, 80, 100) for i in range(1, 11)]),
     ("bounded", dict(points=512, unit=100, slots=16384, balance=110),
@@ -303,7 +305,10 @@ def ring_vectors(name, conf, backends):
 
 
 def vectors():
-    yield ("# Ring version 1. Made by ring_model.py; columns:",)
+    yield ("# Ring version 1. Made by ring_model.py; balance is in hundredths, 0 is "
+           "off; every node is up;",)
+    yield ("# a flow is of the ring above it; the reference is for the C code "
+           "alone. Columns:",)
     for line in ("point key address port index position",
                  "hash key what proto saddr sport daddr dport value",
                  "ring name key hash points unit slots balance",
