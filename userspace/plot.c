@@ -122,6 +122,16 @@ static const struct ctl_backend *backend(const struct ctl_arcs *arcs, uint32_t i
 	return i < count(arcs) ? &arcs->snap->backends[arcs->svc->first + i] : NULL;
 }
 
+/* As the ring has it: rounded down, but not below the fair share rounded up. */
+static uint64_t cap(const struct ctl_service *svc, uint64_t weight, uint64_t total)
+{
+	const uint64_t part = svc->slots * weight;
+	const uint64_t most = svc->balance * part / (100 * total);
+	const uint64_t share = (part + total - 1) / total;
+
+	return most > share ? most : share;
+}
+
 static void set_row(const struct figure *fig, struct row *row, const struct ctl_backend *a,
 		    const struct ctl_backend *b)
 {
@@ -135,10 +145,8 @@ static void set_row(const struct figure *fig, struct row *row, const struct ctl_
 	row->before = a ? (double)a->slots / fig->change->before.svc->slots : -1;
 	row->after = b ? (double)b->slots / fig->change->after.svc->slots : -1;
 	row->target = total ? (double)weight / total : 0;
-	/* As the ring has it: a whole number of arcs, rounded up. */
 	if (weight && side->svc->balance)
-		row->cap = (double)((side->svc->balance * slots * weight + 100 * total - 1) /
-				    (100 * total)) / slots;
+		row->cap = (double)cap(side->svc, weight, total) / slots;
 	if (is_plan(fig))
 		row->score = fabs(fmax(row->after, 0) - fmax(row->before, 0));
 	else
