@@ -29,10 +29,12 @@
 
 /**
  * struct worst - the case in which a survivor gets most
+ * @known: a case has been tried that it survives; it may own nothing in any
  * @arcs: its arcs then
  * @failed: indices of those that have failed
  */
 struct worst {
+	bool known;
 	uint32_t arcs;
 	uint32_t failed[FAILED_MAX];
 };
@@ -121,7 +123,8 @@ static int try_case(struct inquiry *inq, const uint32_t *failed)
 		worst = &inq->worst[i];
 		if (has_failed(inq, failed, i))
 			continue;
-		if (ring.shares[n] > worst->arcs) {
+		if (!worst->known || ring.shares[n] > worst->arcs) {
+			worst->known = true;
 			worst->arcs = ring.shares[n];
 			memcpy(worst->failed, failed, sizeof(worst->failed));
 		}

@@ -759,6 +759,30 @@ static void test_failures_balanced(void)
 	test_end();
 }
 
+/* With far more backends than the ring has room for some never get anything. */
+static void test_failures_starved(void)
+{
+	struct outcome outcome;
+	char text[8192];
+	int i, len;
+
+	len = snprintf(text, sizeof(text), "service add web tcp 192.0.2.1:80 slots 256 points 1 "
+		       "balance off\nbackend add web 10.0.0.1 weight 119\n");
+	for (i = 2; i <= 120; i++)
+		len += snprintf(text + len, sizeof(text) - len,
+				"backend add web 10.0.0.%d weight 1\n", i);
+
+	test_begin("simulate failures: who gets nothing in any case");
+	run("-j simulate failures -", text, &outcome);
+	expect_status(&outcome, 0);
+	expect_in("stdout", outcome.out, "\"before\": 0, \"share\": 0, \"overload\": 0, ");
+	if (strstr(outcome.out, "inf") ||
+	    strstr(outcome.out, "\"failed\": [\"10.0.0.1:80\", \"10.0.0.1:80\"]"))
+		test_fail("one backend fails twice");
+	outcome_free(&outcome);
+	test_end();
+}
+
 static void test_failures_service(void)
 {
 	struct outcome outcome, file;
@@ -840,6 +864,7 @@ void test_simulate(void)
 	test_refused();
 	test_failures_file();
 	test_failures_balanced();
+	test_failures_starved();
 	test_failures_service();
 	test_failures_many();
 }
