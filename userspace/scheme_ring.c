@@ -65,9 +65,11 @@ static uint64_t ring_key(const void *state, uint32_t i)
 static uint64_t ring_bytes(const void *state)
 {
 	const struct chs_ring *ring = state;
+	/* Few points are made again rather than kept. */
+	const uint64_t n_points = ring->pos ? ring->n_points : 0;
 
 	return sizeof(*ring) +
-	       (uint64_t)ring->n_points * (sizeof(*ring->pos) + sizeof(*ring->own)) +
+	       n_points * (sizeof(*ring->pos) + sizeof(*ring->own)) +
 	       (uint64_t)ring->n_nodes * (sizeof(*ring->nodes) + sizeof(*ring->shares)) +
 	       (uint64_t)ring->conf.slots * sizeof(*ring->arcs);
 }
