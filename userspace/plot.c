@@ -635,7 +635,7 @@ static int draw(FILE *to, struct figure *figs, uint32_t n, uint32_t left_out)
 	return ferror(to) ? -1 : 0;
 }
 
-static int plot(FILE *to, const struct ctl_change *changes, uint32_t n)
+static int plot(FILE *to, const char *name, const struct ctl_change *changes, uint32_t n)
 {
 	const uint32_t shown = n < FIGURES_MAX ? n : FIGURES_MAX;
 	struct figure figs[FIGURES_MAX] = {};
@@ -644,8 +644,9 @@ static int plot(FILE *to, const struct ctl_change *changes, uint32_t n)
 
 	for (i = 0; !ret && i < shown; i++)
 		ret = make_figure(&figs[i], &changes[i]);
+	errno = 0;
 	if (!ret && draw(to, figs, shown, n - shown))
-		ret = ctl_fail(EIO, "the picture cannot be written");
+		ret = ctl_fail(errno ? errno : EIO, "%s: write failed", name);
 	for (i = 0; i < shown; i++)
 		free_figure(&figs[i]);
 	return ret;
@@ -665,7 +666,7 @@ int ctl_plot_ring(const struct ctl_arcs *arcs)
 		.slots = arcs->slots,
 	};
 
-	return plot(stdout, &change, 1);
+	return plot(stdout, "standard output", &change, 1);
 }
 
 /**
@@ -682,12 +683,12 @@ int ctl_plot_changes(const char *file, const struct ctl_change *changes, uint32_
 	int ret;
 
 	if (!strcmp(file, "-"))
-		return plot(stdout, changes, n);
+		return plot(stdout, "standard output", changes, n);
 
 	to = fopen(file, "we");
 	if (!to)
 		return ctl_fail(errno, "%s: cannot write", file);
-	ret = plot(to, changes, n);
+	ret = plot(to, file, changes, n);
 	errno = 0;
 	if (fclose(to) && !ret)
 		ret = ctl_fail(errno ? errno : EIO, "%s: cannot write", file);

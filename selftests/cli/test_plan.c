@@ -260,6 +260,13 @@ static void test_pictures(void)
 	outcome_free(&outcome);
 	test_end();
 
+	test_begin("plan --plot to where there is no room");
+	run("plan --plot /dev/full backend del web 10.0.0.2", "", &outcome);
+	expect_status(&outcome, 2);
+	expect_in("stderr", outcome.err, "Error: ENOSPC: /dev/full: ");
+	outcome_free(&outcome);
+	test_end();
+
 	fake = (struct fake){ .data = true, .secret = true };
 	test_begin("ring plot without the right to see a seed");
 	run("ring plot any", "", &outcome);
