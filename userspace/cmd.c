@@ -253,8 +253,8 @@ static const struct ctl_flag *find_flag(const struct ctl_flag *flag, const char 
 }
 
 /*
- * Take the flags out of the words; "--" ends them. What may be a flag of the
- * command within this one is left to it.
+ * Take the flags out of the words; "--" ends them. What stands behind the first
+ * word of a command within this one may be a flag of that, and is left to it.
  */
 static int take_flags(struct ctl_args *args)
 {
@@ -270,7 +270,7 @@ static int take_flags(struct ctl_args *args)
 			continue;
 		}
 		flag = find_flag(args->cmd->flags, *from);
-		if (!flag && args->cmd->inner) {
+		if (!flag && args->cmd->inner && to != args->argv) {
 			ended = !strcmp(*from, "--");
 			*to++ = *from;
 			continue;

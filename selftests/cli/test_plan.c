@@ -73,6 +73,10 @@ static const struct {
 	  "plan backend del --if-exists --max-move 90 web 10.0.0.2", 0,
 	  "txn-begin\nbackend-del txn=99 flags=4 service{ name=web } backend{ address=10.0.0.2 }\n"
 	  TRIED READ_WEB READ_WEB_TRIED ABORT, "" },
+	{ "its own flags are ended", { .data = true, .plan = true },
+	  "plan --max-move 90 -- backend del --if-exists -- web 10.0.0.2", 0,
+	  "txn-begin\nbackend-del txn=99 flags=4 service{ name=web } backend{ address=10.0.0.2 }\n"
+	  TRIED READ_WEB READ_WEB_TRIED ABORT, "" },
 	{ "a refusal is the kernel's",
 	  { .data = true, .plan = true, .fail_at = 2, .fail_code = ENOENT,
 	    .fail_text = "service 'web' has no backend 10.0.0.2:443" }, DEL, 2,

@@ -73,7 +73,7 @@ static const struct {
 	{ 1, "plan --max-move 1.23456 flush", "not a percentage" },
 	{ 1, "plan --max-move 2,5 flush", "not a percentage" },
 	{ 1, "plan --max-move 100.0001% flush", "more than 100" },
-	{ 1, "plan --if-exists flush", "'--if-exists': no such object" },
+	{ 1, "plan --if-exists flush", "'--if-exists': not a flag of this command" },
 	{ 1, "plan service set --if-exists web masquerade on", "'--if-exists': not a flag of this command" },
 	{ 1, "plan -j flush", "'-j': options go before the object" },
 	{ 1, "plan plan flush", "'plan': not a command that changes" },

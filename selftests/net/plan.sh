@@ -84,6 +84,12 @@ guard()
 	chs_cmd_fail EMOVED "service web: 100%" chctl plan --max-move 99.9% apply "$file"
 	chs_expect state "$(state)" "$before"
 
+	# The worst is the one that moves the largest part, not the most arcs.
+	chs_cmd_ok chctl service add coarse tcp "$CHS_VIP4:81" slots 256 points 64
+	chs_cmd_ok chctl backend add coarse 10.0.0.{3..5}
+	chs_cmd_fail EMOVED "service coarse: " chctl plan --max-move 20% backend del '*' 10.0.0.3
+	chs_cmd_ok chctl service del coarse
+
 	# As in a script.
 	chctl plan --max-move 1% backend set web 10.0.0.3 weight 99 > /dev/null &&
 		chs_cmd_ok chctl backend set web 10.0.0.3 weight 99
