@@ -42,6 +42,10 @@ static struct fake_service before[] = {
 		.points = 64, .slots = 256, .n = 1,
 		.backends = { UP("10.0.0.1", 100) },
 	}, {
+		.name = "tunnel", .proto = IPPROTO_TCP, .addr = "192.0.2.16", .port = 443,
+		.points = 64, .slots = 256, .mode = CHS_MODE_ROUTE, .n = 1,
+		.backends = { UP("10.0.0.1", 100) },
+	}, {
 		/* Nobody owns anything, then one owns all. */
 		.name = "empty", .proto = IPPROTO_TCP, .addr = "192.0.2.15", .port = 443,
 		.points = 64, .slots = 256,
@@ -75,6 +79,10 @@ static struct fake_service after[] = {
 	}, {
 		.name = "rehashed", .proto = IPPROTO_TCP, .addr = "192.0.2.14", .port = 443,
 		.hash = CHS_FLOW_HASH_SRC, .points = 64, .slots = 256, .n = 1,
+		.backends = { UP("10.0.0.1", 100) },
+	}, {
+		.name = "tunnel", .proto = IPPROTO_TCP, .addr = "192.0.2.16", .port = 443,
+		.vrf = "red", .points = 64, .slots = 256, .mode = CHS_MODE_ROUTE, .n = 1,
 		.backends = { UP("10.0.0.1", 100) },
 	}, {
 		.name = "empty", .proto = IPPROTO_TCP, .addr = "192.0.2.15", .port = 443,
