@@ -264,7 +264,8 @@ int main(int argc, char **argv)
 	for (i = 1; i + 2 < argc; i += 3)
 		table_of(atoi(argv[i]), atoi(argv[i + 1]), atoi(argv[i + 2]));
 	if (argc == 1) {
-		table_of(CHS_RING_POINTS_DEFAULT, CHS_RING_SLOTS_DEFAULT, 110);
+		table_of(CHS_RING_POINTS_DEFAULT, CHS_RING_SLOTS_DEFAULT,
+			 CHS_RING_BALANCE_DEFAULT);
 		table_of(1024, 262144, 110);
 		table(NULL);
 	}
