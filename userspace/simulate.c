@@ -85,7 +85,7 @@ const struct ctl_keyword ctl_simulate_keywords[] = {
 	KEYWORD("slots", NUMBER, SLOTS, slots, NULL,
 		"256-1048576", "of the rings and of scheme slots: arcs, a power of two"),
 	KEYWORD("balance", HUNDREDTHS, BALANCE, balance, NULL,
-		"1.01-2.00", "of scheme balanced: most over the fair share"),
+		"off | 1.01-2.00", "of scheme balanced: most over the fair share"),
 	{}
 };
 
