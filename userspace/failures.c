@@ -135,12 +135,12 @@ static int try_case(struct inquiry *inq, const uint32_t *failed)
 	return CTL_OK;
 }
 
-/* Whether case @i is one of those tried: of @cases, @some at equal distances. */
-static bool is_tried(uint32_t i, uint32_t cases, uint32_t some)
+/* Whether case @i of @cases is one of those tried. */
+static bool is_tried(uint32_t i, uint32_t cases)
 {
 	if (cases <= CASES_ALL)
 		return true;
-	return (uint64_t)(i + 1) * some / cases != (uint64_t)i * some / cases;
+	return (uint64_t)(i + 1) * CASES_SOME / cases != (uint64_t)i * CASES_SOME / cases;
 }
 
 static int try_cases(struct inquiry *inq)
@@ -152,7 +152,7 @@ static int try_cases(struct inquiry *inq)
 	for (failed[0] = 0; failed[0] < n; failed[0]++) {
 		failed[1] = inq->failures > 1 ? failed[0] + 1 : n - 1;
 		for (; failed[1] < n; failed[1]++, i++) {
-			if (is_tried(i, inq->cases, CASES_SOME))
+			if (is_tried(i, inq->cases))
 				ret = try_case(inq, failed);
 			if (ret)
 				return ret;

@@ -263,8 +263,8 @@ static int read_command(struct ctl_args *inner, struct ctl_txn *txn)
 	if (inner->cmd->run == ctl_apply)
 		return ctl_apply_read(inner, txn);
 	if (!ctl_cmd_is_change(inner->cmd))
-		return ctl_usage("'%s%s%s': not a command that changes services or backends", inner->cmd->object,
-				 inner->cmd->verb ? " " : "",
+		return ctl_usage("'%s%s%s': not a command that changes services or backends",
+				 inner->cmd->object, inner->cmd->verb ? " " : "",
 				 inner->cmd->verb ? inner->cmd->verb : "");
 
 	ret = inner->cmd->build(inner, &msg);

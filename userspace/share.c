@@ -2,6 +2,7 @@
 /*
  * chctl ring
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,8 +12,6 @@
 #include "out.h"
 #include "plot.h"
 #include "show.h"
-
-#include <errno.h>
 
 #define NO_OWNER	0xffff
 /* Between two looks at a ring that is to settle. */

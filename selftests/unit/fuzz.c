@@ -2,14 +2,9 @@
 /* Stands in for unit.c: checks that abort, numbers from what the fuzzer made up. */
 
 #include "fuzz.h"
-#include "alloc.h"
 #include "unit.h"
 
 #include <stdlib.h>
-
-unsigned int unit_alloc_fail;
-int unit_alloc_live;
-unsigned int unit_points_kept;
 
 static const uint8_t *input;
 static size_t left;
@@ -65,18 +60,4 @@ void unit_fail_eq(const char *file, int line, const char *what,
 	fprintf(stderr, "%s:%d: not so: %s: %llu, %llu\n", file, line, what, a,
 		b);
 	abort();
-}
-
-void *unit_malloc(size_t size)
-{
-	if (unit_alloc_fail && !--unit_alloc_fail)
-		return NULL;
-	unit_alloc_live++;
-	return malloc(size);
-}
-
-void unit_free(void *addr)
-{
-	unit_alloc_live -= !!addr;
-	free(addr);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The harness: runs every test and writes TAP. */
 
-#include "unit.h"
 #include "alloc.h"
+#include "unit.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -91,26 +91,8 @@ static const struct {
 	  test_affinity_histories },
 };
 
-unsigned int unit_alloc_fail;
-int unit_alloc_live;
-unsigned int unit_points_kept;
-
 static unsigned int failures;
 static u64 state;
-
-void *unit_malloc(size_t size)
-{
-	if (unit_alloc_fail && !--unit_alloc_fail)
-		return NULL;
-	unit_alloc_live++;
-	return malloc(size);
-}
-
-void unit_free(void *addr)
-{
-	unit_alloc_live -= !!addr;
-	free(addr);
-}
 
 void unit_fail(const char *file, int line, const char *what)
 {
