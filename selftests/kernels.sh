@@ -17,6 +17,9 @@ CHS_KERNEL_DEBUG=debug
 # That one takes so many times as long, at most; time limits are in proportion.
 CHS_DEBUG_SLOW=4
 
+# Exit status of vm/run.sh when it was the emulator that failed.
+CHS_VM_NO_CPU=123
+
 chs_kernel_releases()
 {
 	local dir

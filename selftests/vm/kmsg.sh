@@ -31,6 +31,23 @@ kmsg_unknown()
 		END { if (held && !hit) printf "%s", text }'
 }
 
+# kmsg_no_cpu FILE: prints the flags that the CPU had at the first report of a
+# console log, and succeeds, if no CPU can have them: bit 1 is always set, bits 3,
+# 5, 15 and 22 to 31 never are, whatever a program does. On rare occasions QEMU 7.2
+# takes a number for the flags (the test tests/tcg/i386/test-flags.c of later
+# versions has one way to it); then the direction flag may be among them, and the
+# kernel copies backwards from there on.
+kmsg_no_cpu()
+{
+	local flags
+
+	flags=$(sed -n '0,/chs-vm: begin/d
+		/RSP: .*EFLAGS: [0-9a-f]\{8\}/{s/.*EFLAGS: \([0-9a-f]*\).*/\1/p;q}' "$1")
+	[[ $flags ]] || return
+	(((0x$flags & 0xffc0802a) != 2)) || return
+	echo "$flags"
+}
+
 # From here on messages count; what the boot said does not.
 kmsg_mark()
 {

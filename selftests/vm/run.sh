@@ -33,8 +33,9 @@ usage: run.sh [OPTION]... [--] COMMAND [ARGUMENT]...
   --no-module     do not build the module first
   --shell         an interactive shell with the module loaded
 
-Exit status: the command's own; 1 if the kernel complained; 124 on timeout;
-125 if the guest gave no verdict. Logs: selftests/vm/out/<release>/.
+Exit status: the command's own; 1 if the kernel complained; 123 if the emulator
+failed; 124 on timeout; 125 if the guest gave no verdict.
+Logs: selftests/vm/out/<release>/.
 EOF
 }
 
@@ -285,5 +286,9 @@ tail -n 60 "$dir/console.log" | tr -d '\r' | sed 's/^/# /'
 if ((ended == 124 || ended == 137)); then
 	echo "# $KVER: given up after $limit s"
 	exit 124
+fi
+if flags=$(kmsg_no_cpu "$dir/console.log"); then
+	echo "# $KVER: no CPU has flags $flags: the emulator failed"
+	exit "$CHS_VM_NO_CPU"
 fi
 exit 125
