@@ -48,8 +48,8 @@ struct arrival {
  * with the enslaved device, is taken. One that was sent passes LOCAL_OUT with
  * the VRF's device first.
  */
-static bool is_for_others(const struct sk_buff *skb,
-			  const struct nf_hook_state *state)
+static __always_inline bool is_for_others(const struct sk_buff *skb,
+					  const struct nf_hook_state *state)
 {
 #if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
 	const struct nf_bridge_info *bridge = nf_bridge_info_get(skb);
@@ -63,11 +63,14 @@ static bool is_for_others(const struct sk_buff *skb,
 	return skb->pkt_type != PACKET_HOST || netif_is_l3_master(state->in);
 }
 
-static s32 vrf_of(const struct nf_hook_state *state)
+static __always_inline s32 vrf_of(const struct nf_hook_state *state)
 {
 	const struct net_device *dev = state->in ?: state->out;
 
-	return dev ? l3mdev_master_ifindex_rcu(dev) : 0;
+	/* What it finds for all others, after a call. */
+	if (!dev || likely(!netif_is_l3_slave(dev) && !netif_is_l3_master(dev)))
+		return 0;
+	return l3mdev_master_ifindex_rcu(dev);
 }
 
 static void daddr_of(const struct arrival *arrival, union chs_addr *addr)
@@ -97,39 +100,47 @@ static const struct chs_service *service_of(const struct arrival *arrival)
 	return svc && chs_service_is_direct(svc) ? svc : NULL;
 }
 
-static void count_flow(const struct chs_verdict *verdict,
-		       const struct chs_packet *pkt)
+static __always_inline void count_flow(const struct chs_verdict *verdict,
+				       const struct chs_packet *pkt)
 {
-	if (verdict->reason != CHS_REASON_RING ||
-	    !(pkt->syn || verdict->created))
+	if (likely(!pkt->syn && !verdict->created) ||
+	    verdict->reason != CHS_REASON_RING)
 		return;
 	chs_stats_flow(verdict->svc->stats);
 	chs_stats_flow(verdict->backend->stats);
 }
 
+static unsigned int refuse_empty(struct sk_buff *skb,
+				 const struct nf_hook_state *state,
+				 const struct chs_service *svc,
+				 enum chs_packet_kind kind)
+{
+	unsigned int result;
+
+	/* An error is never answered, and may concern the host. */
+	if (kind == CHS_PACKET_ICMP_ERROR) {
+		chs_stats_event(svc->stats, CHS_EVENT_ICMP_UNMATCHED);
+		return NF_ACCEPT;
+	}
+	result = chs_refuse_empty(skb, state, svc);
+	if (result == NF_ACCEPT)
+		chs_stats_event(svc->stats, CHS_EVENT_PASSED);
+	return result;
+}
+
 static unsigned int steer(const struct arrival *arrival,
 			  const struct chs_service *svc)
 {
-	bool error = arrival->pkt.kind == CHS_PACKET_ICMP_ERROR;
+	const struct chs_packet *pkt = &arrival->pkt;
 	struct chs_verdict verdict;
-	unsigned int result;
 
-	chs_steer_packet(svc, &arrival->pkt, &verdict);
-	if (unlikely(!verdict.backend)) {
-		/* An error is never answered, and may concern the host. */
-		if (error) {
-			chs_stats_event(svc->stats,
-					CHS_EVENT_ICMP_UNMATCHED);
-			return NF_ACCEPT;
-		}
-		result = chs_refuse_empty(arrival->skb, arrival->state, svc);
-		if (result == NF_ACCEPT)
-			chs_stats_event(svc->stats, CHS_EVENT_PASSED);
-		return result;
-	}
+	chs_steer_packet(svc, pkt, &verdict);
+	if (unlikely(!verdict.backend))
+		return refuse_empty(arrival->skb, arrival->state, svc,
+				    pkt->kind);
 
-	if (!error)
-		count_flow(&verdict, &arrival->pkt);
+	if (pkt->kind != CHS_PACKET_ICMP_ERROR)
+		count_flow(&verdict, pkt);
 	return chs_forward(arrival->skb, arrival->state, &verdict);
 }
 
@@ -211,33 +222,97 @@ static unsigned int arrive(struct arrival *arrival)
 	}
 }
 
-/**
- * chs_direct() - hook of the direct modes
- * @priv: unused
- * @skb: packet
- * @state: the hook's state
- *
- * Context: netfilter hook at PRE_ROUTING or LOCAL_OUT; under RCU. Processes
- * send with bottom halves on, and what is per CPU wants them off.
- * Return: verdict.
- */
-unsigned int chs_direct(void *priv, struct sk_buff *skb,
-			const struct nf_hook_state *state)
+static unsigned int take_odd(struct sk_buff *skb,
+			     const struct nf_hook_state *state,
+			     const struct chs_table *table, s32 vrf)
 {
 	struct arrival arrival = {
 		.skb = skb,
 		.state = state,
+		.table = table,
+		.vrf = vrf,
 		.v6 = state->pf == NFPROTO_IPV6,
 	};
+
+	return arrive(&arrival);
+}
+
+/* Processes send with bottom halves on; what is per CPU wants them off. */
+static noinline unsigned int take_local(struct sk_buff *skb,
+					const struct nf_hook_state *state,
+					const struct chs_table *table)
+{
 	unsigned int verdict;
 
-	if (is_for_others(skb, state))
-		return NF_ACCEPT;
-
 	local_bh_disable();
-	arrival.table = rcu_dereference(chs_net(state->net)->table);
-	arrival.vrf = vrf_of(state);
-	verdict = arrive(&arrival);
+	verdict = take_odd(skb, state, table, vrf_of(state));
 	local_bh_enable();
 	return verdict;
+}
+
+/* Not part of the hooks, so that packets for others do not pay for its frame. */
+static noinline unsigned int take(struct sk_buff *skb,
+				  const struct nf_hook_state *state,
+				  const struct chs_table *table)
+{
+	if (is_for_others(skb, state))
+		return NF_ACCEPT;
+	if (state->hook == NF_INET_LOCAL_OUT)
+		return take_local(skb, state, table);
+	return take_odd(skb, state, table, vrf_of(state));
+}
+
+static const struct chs_table *table_of(void *priv)
+{
+	const struct chs_net *cn = priv;
+
+	return rcu_dereference(cn->table);
+}
+
+/**
+ * chs_direct_v4() - hook of the direct modes for IPv4
+ * @priv: struct chs_net
+ * @skb: packet
+ * @state: the hook's state
+ *
+ * Context: netfilter hook at PRE_ROUTING, bottom halves off, or LOCAL_OUT; under
+ *	RCU.
+ * Return: verdict.
+ */
+unsigned int chs_direct_v4(void *priv, struct sk_buff *skb,
+			   const struct nf_hook_state *state)
+{
+	const struct chs_table *table = table_of(priv);
+	const struct iphdr *ip = ip_hdr(skb);
+
+	/* An error about an outer packet is for this host, not for a service. */
+	if (!chs_table_may_have_v4(table, ip->daddr) &&
+	    (!table->n_tunnel || ip->protocol != IPPROTO_ICMP))
+		return NF_ACCEPT;
+	return take(skb, state, table);
+}
+
+/**
+ * chs_direct_v6() - hook of the direct modes for IPv6
+ * @priv: struct chs_net
+ * @skb: packet
+ * @state: the hook's state
+ *
+ * Context: netfilter hook at PRE_ROUTING, bottom halves off, or LOCAL_OUT; under
+ *	RCU.
+ * Return: verdict.
+ */
+unsigned int chs_direct_v6(void *priv, struct sk_buff *skb,
+			   const struct nf_hook_state *state)
+{
+	const struct chs_table *table = table_of(priv);
+	const struct ipv6hdr *ip = ipv6_hdr(skb);
+	const union chs_addr *daddr = (const union chs_addr *)&ip->daddr;
+
+	/* As for IPv4; other headers may come before that of ICMPv6. */
+	if (!chs_table_may_have_v6(table, daddr) &&
+	    (!table->n_tunnel || ip->nexthdr == IPPROTO_TCP ||
+	     ip->nexthdr == IPPROTO_UDP))
+		return NF_ACCEPT;
+	return take(skb, state, table);
 }

@@ -34,7 +34,6 @@
 #include "nat.h"
 #include "netns.h"
 
-#include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <net/netfilter/nf_conntrack.h>
@@ -59,11 +58,9 @@
 	OPS(pf, chs_nat_demux, NF_INET_LOCAL_IN,			\
 	    NF_IP_PRI_NAT_SRC + 1)
 
-#define OPS_DIRECT(pf)							\
-	OPS(pf, chs_direct, NF_INET_PRE_ROUTING,			\
-	    NF_IP_PRI_CONNTRACK - 2),					\
-	OPS(pf, chs_direct, NF_INET_LOCAL_OUT,				\
-	    NF_IP_PRI_CONNTRACK - 2)
+#define OPS_DIRECT(pf, hook)						\
+	OPS(pf, hook, NF_INET_PRE_ROUTING, NF_IP_PRI_CONNTRACK - 2),	\
+	OPS(pf, hook, NF_INET_LOCAL_OUT, NF_IP_PRI_CONNTRACK - 2)
 
 /* Ahead of nftables' and iptables' own translations of the same packet. */
 #define OPS_NAT(pf)							\
@@ -79,9 +76,7 @@
  * @pf: NFPROTO_*
  * @add: nf_nat's function that adds to its list
  * @del: and that removes
- * @plain: mode nat: hooks of netfilter's own
- * @nat: mode nat: hooks in nf_nat's list
- * @direct: direct modes
+ * @hooks: the hooks, but for the namespace
  *
  * The priorities of IPv4 and IPv6 are the same numbers.
  */
@@ -89,9 +84,7 @@ struct family {
 	u8 pf;
 	int (*add)(struct net *net, const struct nf_hook_ops *ops);
 	void (*del)(struct net *net, const struct nf_hook_ops *ops);
-	struct nf_hook_ops plain[5];
-	struct nf_hook_ops nat[3];
-	struct nf_hook_ops direct[2];
+	struct chs_hooks hooks;
 };
 
 static const struct family families[2] = {
@@ -99,17 +92,17 @@ static const struct family families[2] = {
 		.pf = NFPROTO_IPV4,
 		.add = nf_nat_ipv4_register_fn,
 		.del = nf_nat_ipv4_unregister_fn,
-		.plain = { OPS_PLAIN(NFPROTO_IPV4) },
-		.nat = { OPS_NAT(NFPROTO_IPV4) },
-		.direct = { OPS_DIRECT(NFPROTO_IPV4) },
+		.hooks.plain = { OPS_PLAIN(NFPROTO_IPV4) },
+		.hooks.nat = { OPS_NAT(NFPROTO_IPV4) },
+		.hooks.direct = { OPS_DIRECT(NFPROTO_IPV4, chs_direct_v4) },
 	},
 	{
 		.pf = NFPROTO_IPV6,
 		.add = nf_nat_ipv6_register_fn,
 		.del = nf_nat_ipv6_unregister_fn,
-		.plain = { OPS_PLAIN(NFPROTO_IPV6) },
-		.nat = { OPS_NAT(NFPROTO_IPV6) },
-		.direct = { OPS_DIRECT(NFPROTO_IPV6) },
+		.hooks.plain = { OPS_PLAIN(NFPROTO_IPV6) },
+		.hooks.nat = { OPS_NAT(NFPROTO_IPV6) },
+		.hooks.direct = { OPS_DIRECT(NFPROTO_IPV6, chs_direct_v6) },
 	},
 };
 
@@ -117,72 +110,92 @@ static_assert((int)NF_IP_PRI_CONNTRACK == (int)NF_IP6_PRI_CONNTRACK &&
 	      (int)NF_IP_PRI_NAT_DST == (int)NF_IP6_PRI_NAT_DST &&
 	      (int)NF_IP_PRI_NAT_SRC == (int)NF_IP6_PRI_NAT_SRC);
 
-static void nat_unhook(struct net *net, const struct family *family,
-		       unsigned int n_nat)
+/**
+ * chs_hook_init() - have hooks, none of them registered
+ * @cn: namespace
+ *
+ * Context: process.
+ */
+void chs_hook_init(struct chs_net *cn)
 {
-	while (n_nat)
-		family->del(net, &family->nat[--n_nat]);
+	struct nf_hook_ops *ops;
+	unsigned int v6, i;
+
+	for (v6 = 0; v6 < ARRAY_SIZE(families); v6++) {
+		cn->hooks[v6] = families[v6].hooks;
+		ops = (struct nf_hook_ops *)&cn->hooks[v6];
+		for (i = 0; i < sizeof(struct chs_hooks) / sizeof(*ops); i++)
+			ops[i].priv = cn;
+	}
 }
 
-static int nat_hook(struct net *net, const struct family *family)
+static void nat_unhook(struct chs_net *cn, unsigned int v6, unsigned int n_nat)
 {
+	while (n_nat)
+		families[v6].del(cn->net, &cn->hooks[v6].nat[--n_nat]);
+}
+
+static int nat_hook(struct chs_net *cn, unsigned int v6)
+{
+	const struct family *family = &families[v6];
+	const struct chs_hooks *hooks = &cn->hooks[v6];
 	unsigned int i;
 	int err;
 
-	err = nf_ct_netns_get(net, family->pf);
+	err = nf_ct_netns_get(cn->net, family->pf);
 	if (err)
 		return err;
 
-	for (i = 0; i < ARRAY_SIZE(family->nat); i++) {
-		err = family->add(net, &family->nat[i]);
+	for (i = 0; i < ARRAY_SIZE(hooks->nat); i++) {
+		err = family->add(cn->net, &hooks->nat[i]);
 		if (err)
 			goto err_nat;
 	}
 
-	err = nf_register_net_hooks(net, family->plain,
-				    ARRAY_SIZE(family->plain));
+	err = nf_register_net_hooks(cn->net, hooks->plain,
+				    ARRAY_SIZE(hooks->plain));
 	if (err)
 		goto err_nat;
 	return 0;
 
 err_nat:
-	nat_unhook(net, family, i);
-	nf_ct_netns_put(net, family->pf);
+	nat_unhook(cn, v6, i);
+	nf_ct_netns_put(cn->net, family->pf);
 	return err;
 }
 
 static void nat_release(struct chs_net *cn, unsigned int v6)
 {
-	const struct family *family = &families[v6];
+	const struct chs_hooks *hooks = &cn->hooks[v6];
 
 	if (!cn->nat_hooked[v6])
 		return;
-	nf_unregister_net_hooks(cn->net, family->plain,
-				ARRAY_SIZE(family->plain));
-	nat_unhook(cn->net, family, ARRAY_SIZE(family->nat));
-	nf_ct_netns_put(cn->net, family->pf);
+	nf_unregister_net_hooks(cn->net, hooks->plain,
+				ARRAY_SIZE(hooks->plain));
+	nat_unhook(cn, v6, ARRAY_SIZE(hooks->nat));
+	nf_ct_netns_put(cn->net, families[v6].pf);
 	cn->nat_hooked[v6] = false;
 }
 
 static void direct_release(struct chs_net *cn, unsigned int v6)
 {
-	const struct family *family = &families[v6];
+	const struct chs_hooks *hooks = &cn->hooks[v6];
 
 	if (!cn->direct_hooked[v6])
 		return;
-	nf_unregister_net_hooks(cn->net, family->direct,
-				ARRAY_SIZE(family->direct));
+	nf_unregister_net_hooks(cn->net, hooks->direct,
+				ARRAY_SIZE(hooks->direct));
 	cn->direct_hooked[v6] = false;
 }
 
 static int require(struct chs_net *cn, const struct chs_table *table,
 		   unsigned int v6, struct chs_msg *msg)
 {
-	const struct family *family = &families[v6];
+	const struct chs_hooks *hooks = &cn->hooks[v6];
 	int err;
 
 	if (table->n_nat[v6] && !cn->nat_hooked[v6]) {
-		err = nat_hook(cn->net, family);
+		err = nat_hook(cn, v6);
 		if (err)
 			return chs_msg_fail(msg, err, NULL,
 					    "mode nat: connection tracking or NAT of IPv%c cannot be had: error %d",
@@ -190,8 +203,8 @@ static int require(struct chs_net *cn, const struct chs_table *table,
 		cn->nat_hooked[v6] = true;
 	}
 	if (table->n_direct[v6] && !cn->direct_hooked[v6]) {
-		err = nf_register_net_hooks(cn->net, family->direct,
-					    ARRAY_SIZE(family->direct));
+		err = nf_register_net_hooks(cn->net, hooks->direct,
+					    ARRAY_SIZE(hooks->direct));
 		if (err)
 			return chs_msg_fail(msg, err, NULL,
 					    "hooks of IPv%c cannot be had: error %d",

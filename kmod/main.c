@@ -29,6 +29,7 @@ static int __net_init net_init(struct net *net)
 	table = chs_table_clone(NULL);
 	if (!table)
 		return -ENOMEM;
+	chs_table_seal(table);
 	err = chs_endpoint_table_init(cn);
 	if (err) {
 		chs_table_free(table);
@@ -36,6 +37,7 @@ static int __net_init net_init(struct net *net)
 	}
 
 	cn->net = net;
+	chs_hook_init(cn);
 	mutex_init(&cn->lock);
 	spin_lock_init(&cn->icmp_lock);
 	INIT_LIST_HEAD(&cn->txns);

@@ -169,13 +169,9 @@ void chs_nat_lookup(struct net *net, const struct chs_tuple *tuple,
 	}
 }
 
-static const struct chs_table *table_of(const struct nf_hook_state *state)
-{
-	return rcu_dereference(chs_net(state->net)->table);
-}
-
 /* The service in mode nat that a packet is for, by what the packet says. */
-static const struct chs_service *service_of(const struct sk_buff *skb,
+static const struct chs_service *service_of(const struct chs_table *table,
+					    const struct sk_buff *skb,
 					    const struct nf_hook_state *state,
 					    struct chs_packet *pkt)
 {
@@ -188,7 +184,7 @@ static const struct chs_service *service_of(const struct sk_buff *skb,
 	if (pkt->kind != CHS_PACKET_FLOW && pkt->kind != CHS_PACKET_ICMP_ERROR)
 		return NULL;
 
-	svc = chs_steer_service(table_of(state), &pkt->tuple, 0);
+	svc = chs_steer_service(table, &pkt->tuple, 0);
 	return svc && svc->mode == CHS_MODE_NAT ? svc : NULL;
 }
 
@@ -257,7 +253,8 @@ static void forget_ended(struct net *net, const struct chs_tuple *tuple)
 	nf_ct_put(ct);
 }
 
-static unsigned int nat_before(struct sk_buff *skb,
+static unsigned int nat_before(const struct chs_table *table,
+			       struct sk_buff *skb,
 			       const struct nf_hook_state *state)
 {
 	unsigned int max = READ_ONCE(nf_conntrack_max);
@@ -269,7 +266,7 @@ static unsigned int nat_before(struct sk_buff *skb,
 	if (likely(!full) && !is_syn(skb, is_v6(state)))
 		return NF_ACCEPT;
 
-	svc = service_of(skb, state, &pkt);
+	svc = service_of(table, skb, state, &pkt);
 	if (!svc || pkt.kind != CHS_PACKET_FLOW)
 		return NF_ACCEPT;
 	if (pkt.syn)
@@ -294,7 +291,8 @@ static bool translate(struct nf_conn *ct, const struct chs_backend *backend,
 	return nf_nat_setup_info(ct, &range, NF_NAT_MANIP_DST) == NF_ACCEPT;
 }
 
-static unsigned int nat_choose(struct sk_buff *skb,
+static unsigned int nat_choose(const struct chs_table *table,
+			       struct sk_buff *skb,
 			       const struct nf_hook_state *state)
 {
 	const struct chs_service *svc;
@@ -303,7 +301,7 @@ static unsigned int nat_choose(struct sk_buff *skb,
 	struct chs_packet pkt;
 	struct nf_conn *ct;
 
-	svc = service_of(skb, state, &pkt);
+	svc = service_of(table, skb, state, &pkt);
 	if (!svc || pkt.kind != CHS_PACKET_FLOW)
 		return NF_ACCEPT;
 
@@ -328,8 +326,8 @@ static unsigned int nat_choose(struct sk_buff *skb,
 }
 
 /* What is translated: count it, if it is this module's work. */
-static unsigned int guard_known(struct sk_buff *skb,
-				const struct nf_hook_state *state,
+static unsigned int guard_known(const struct chs_table *table,
+				const struct sk_buff *skb,
 				const struct nf_conn *ct)
 {
 	const struct chs_backend *backend;
@@ -339,7 +337,7 @@ static unsigned int guard_known(struct sk_buff *skb,
 	if (!chs_nat_tuple(ct, &tuple))
 		return NF_ACCEPT;
 
-	svc = chs_steer_service(table_of(state), &tuple, 0);
+	svc = chs_steer_service(table, &tuple, 0);
 	if (!svc || svc->mode != CHS_MODE_NAT)
 		return NF_ACCEPT;
 
@@ -352,7 +350,8 @@ static unsigned int guard_known(struct sk_buff *skb,
 }
 
 /* What is not translated, but may be for a service. */
-static unsigned int guard_stray(struct sk_buff *skb,
+static unsigned int guard_stray(const struct chs_table *table,
+				struct sk_buff *skb,
 				const struct nf_hook_state *state,
 				const struct nf_conn *ct,
 				enum ip_conntrack_info ctinfo)
@@ -360,7 +359,7 @@ static unsigned int guard_stray(struct sk_buff *skb,
 	const struct chs_service *svc;
 	struct chs_packet pkt;
 
-	svc = service_of(skb, state, &pkt);
+	svc = service_of(table, skb, state, &pkt);
 	if (!svc)
 		return NF_ACCEPT;
 
@@ -382,7 +381,8 @@ static unsigned int guard_stray(struct sk_buff *skb,
 	return chs_refuse(skb, state, svc, CHS_DROP_INVALID);
 }
 
-static unsigned int nat_guard(struct sk_buff *skb,
+static unsigned int nat_guard(const struct chs_table *table,
+			      struct sk_buff *skb,
 			      const struct nf_hook_state *state)
 {
 	enum ip_conntrack_info ctinfo;
@@ -392,10 +392,10 @@ static unsigned int nat_guard(struct sk_buff *skb,
 	if (ct && CTINFO2DIR(ctinfo) != IP_CT_DIR_ORIGINAL)
 		return NF_ACCEPT;
 	if (!ct || !(ct->status & IPS_DST_NAT))
-		return guard_stray(skb, state, ct, ctinfo);
+		return guard_stray(table, skb, state, ct, ctinfo);
 	if (ctinfo == IP_CT_RELATED)
 		return NF_ACCEPT;
-	return guard_known(skb, state, ct);
+	return guard_known(table, skb, ct);
 }
 
 /*
@@ -403,7 +403,8 @@ static unsigned int nat_guard(struct sk_buff *skb,
  * this host's own may so be given to a socket that is connected to the backend
  * itself. nf_nat takes it away again for IPv4, but in 6.1 not for IPv6.
  */
-static unsigned int nat_demux(struct sk_buff *skb,
+static unsigned int nat_demux(const struct chs_table *table,
+			      struct sk_buff *skb,
 			      const struct nf_hook_state *state)
 {
 	enum ip_conntrack_info ctinfo;
@@ -420,7 +421,7 @@ static unsigned int nat_demux(struct sk_buff *skb,
 }
 
 /* Whether the source of a new flow is to be translated as well. */
-static bool wants_masquerade(const struct nf_hook_state *state,
+static bool wants_masquerade(const struct chs_table *table,
 			     const struct nf_conn *ct)
 {
 	const struct chs_service *svc;
@@ -429,14 +430,21 @@ static bool wants_masquerade(const struct nf_hook_state *state,
 	if (!(ct->status & IPS_DST_NAT) || !chs_nat_tuple(ct, &tuple))
 		return false;
 
-	svc = chs_steer_service(table_of(state), &tuple, 0);
+	svc = chs_steer_service(table, &tuple, 0);
 	return svc && svc->mode == CHS_MODE_NAT && svc->masquerade &&
 	       chs_nat_backend(svc, ct, tuple.dport);
 }
 
+static const struct chs_table *table_of(void *priv)
+{
+	const struct chs_net *cn = priv;
+
+	return rcu_dereference(cn->table);
+}
+
 /**
  * chs_nat_masquerade() - hook that translates the source of a new flow
- * @priv: unused
+ * @priv: struct chs_net
  * @skb: packet
  * @state: the hook's state
  *
@@ -450,7 +458,7 @@ unsigned int chs_nat_masquerade(void *priv, struct sk_buff *skb,
 	enum ip_conntrack_info ctinfo;
 	struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
 
-	if (!wants_masquerade(state, ct))
+	if (!wants_masquerade(table_of(priv), ct))
 		return NF_ACCEPT;
 	if (is_v6(state))
 		return nf_nat_masquerade_ipv6(skb, &range, state->out);
@@ -465,11 +473,14 @@ unsigned int chs_nat_masquerade(void *priv, struct sk_buff *skb,
 unsigned int chs_##name(void *priv, struct sk_buff *skb,		\
 			const struct nf_hook_state *state)		\
 {									\
+	bool local = state->hook == NF_INET_LOCAL_OUT;			\
 	unsigned int verdict;						\
 									\
-	local_bh_disable();						\
-	verdict = name(skb, state);					\
-	local_bh_enable();						\
+	if (local)							\
+		local_bh_disable();					\
+	verdict = name(table_of(priv), skb, state);			\
+	if (local)							\
+		local_bh_enable();					\
 	return verdict;							\
 }
 

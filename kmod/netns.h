@@ -17,6 +17,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include "hook.h"
 #include "icmp.h"
 #include "table.h"
 
@@ -35,6 +36,7 @@
  * @settle_work: closes arcs and forgets flows
  * @settle_at: jiffies when @settle_work runs, while it is pending
  * @vrf_work: finds the VRF devices of services by their names again
+ * @hooks: hooks, registered or not; IPv4, IPv6
  * @nat_hooked: whether the hooks of mode nat are registered; IPv4, IPv6
  * @direct_hooked: the same of the direct modes
  * @endpoint_lock: guards @endpoints; taken inside of @lock, or alone
@@ -57,6 +59,7 @@ struct chs_net {
 	struct delayed_work settle_work;
 	unsigned long settle_at;
 	struct work_struct vrf_work;
+	struct chs_hooks hooks[2];
 	bool nat_hooked[2];
 	bool direct_hooked[2];
 

@@ -4,6 +4,7 @@
 
 #include "endpoint.h"
 
+#include <linux/bitmap.h>
 #include <linux/errno.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -13,6 +14,11 @@
 #include <linux/string.h>
 
 #define SLOTS_MIN	8
+
+/* One packet of sixteen for an address of nobody is looked up in vain. */
+#define FILTER_BITS	16
+/* A cache line. */
+#define FILTER_MIN	512
 
 static struct chs_index *index_alloc(u32 n_slots)
 {
@@ -219,6 +225,30 @@ static void list_del_svc(struct chs_list *list, const struct chs_service *svc)
 		(list->n - at) * sizeof(*list->svcs));
 }
 
+static u32 filter_size(const struct chs_filter *filter)
+{
+	return 1U << (32 - filter->shift);
+}
+
+/* Room for the addresses of @n services, before there is one more of them. */
+static int filter_reserve(struct chs_filter **filter, u32 n)
+{
+	u32 n_bits = roundup_pow_of_two(max_t(u32, n * FILTER_BITS, FILTER_MIN));
+	struct chs_filter *grown;
+
+	if (*filter && n_bits <= filter_size(*filter))
+		return 0;
+
+	grown = kvmalloc(struct_size(grown, bits, BITS_TO_LONGS(n_bits)),
+			 GFP_KERNEL_ACCOUNT);
+	if (!grown)
+		return -ENOMEM;
+	grown->shift = 32 - ilog2(n_bits);
+	kvfree(*filter);
+	*filter = grown;
+	return 0;
+}
+
 /* The range of address and protocol that starts last of those up to @port. */
 static struct chs_service *range_before(const struct chs_table *table,
 					const union chs_addr *addr, s32 vrf,
@@ -400,12 +430,14 @@ struct chs_table *chs_table_clone(const struct chs_table *from)
 
 	if (from)
 		*table = *from;
+	table->filter = NULL;
 	table->by_key = index_copy(from ? from->by_key : NULL,
 				   from ? from->by_key->mask + 1 : SLOTS_MIN);
 	table->by_name = index_copy(from ? from->by_name : NULL,
 				    from ? from->by_name->mask + 1 : SLOTS_MIN);
 	if (list_copy(&table->ranges, from ? &from->ranges : &none) |
-	    list_copy(&table->direct, from ? &from->direct : &none) ||
+	    list_copy(&table->direct, from ? &from->direct : &none) |
+	    filter_reserve(&table->filter, table->direct.n) ||
 	    !table->by_key || !table->by_name) {
 		chs_table_free(table);
 		return NULL;
@@ -424,6 +456,7 @@ void chs_table_free(struct chs_table *table)
 	if (!table)
 		return;
 
+	kvfree(table->filter);
 	kvfree(table->by_key);
 	kvfree(table->by_name);
 	kvfree(table->ranges.svcs);
@@ -465,7 +498,8 @@ int chs_table_insert(struct chs_table *table, struct chs_service *svc)
 	if (index_reserve(&table->by_name, table->n_services + 1) ||
 	    index_reserve(&table->by_key, table->n_services + 1) ||
 	    list_reserve(&table->ranges, table->ranges.n + range) ||
-	    list_reserve(&table->direct, table->direct.n + direct))
+	    list_reserve(&table->direct, table->direct.n + direct) ||
+	    filter_reserve(&table->filter, table->direct.n + direct))
 		return -ENOMEM;
 
 	if (range)
@@ -523,4 +557,25 @@ void chs_table_replace(struct chs_table *table, struct chs_service *from,
 		table->direct.svcs[list_at(&table->direct, from)] = to;
 	at = index_at(table->by_name, from->name_hash, from);
 	table->by_name->slots[at].svc = to;
+}
+
+/**
+ * chs_table_seal() - make ready for packets what has been changed
+ * @table: a table about to be published
+ *
+ * Context: any.
+ */
+void chs_table_seal(struct chs_table *table)
+{
+	struct chs_filter *filter = table->filter;
+	const union chs_addr *addr;
+	u32 i, hash;
+
+	bitmap_zero(filter->bits, filter_size(filter));
+	for (i = 0; i < table->direct.n; i++) {
+		addr = &table->direct.svcs[i]->addr;
+		hash = chs_addr_is_v4(addr) ? chs_filter_hash_v4(addr->w[3]) :
+					      chs_filter_hash_v6(addr);
+		__set_bit(hash >> filter->shift, filter->bits);
+	}
 }

@@ -8,6 +8,7 @@
 #ifndef CHS_TABLE_H
 #define CHS_TABLE_H
 
+#include <linux/bitops.h>
 #include <linux/hash.h>
 #include <linux/types.h>
 
@@ -49,12 +50,26 @@ struct chs_list {
 };
 
 /**
+ * struct chs_filter - addresses of services in a direct mode, as a set of hashes
+ * @shift: what leaves of a hash the bits that pick a place in @bits
+ * @bits: set at each address; a bit that is not set says that there is none
+ *
+ * A host that forwards has many packets for nobody here: they are known by one
+ * word of a map that is small enough to stay in the cache.
+ */
+struct chs_filter {
+	u8 shift;
+	unsigned long bits[];
+};
+
+/**
  * struct chs_table - the services of a namespace
+ * @filter: addresses of those of a direct mode, once it is sealed
  * @by_key: those of one port, and, under port 0, those of any port
- * @ranges: those of a range, by address, VRF, protocol and port
- * @direct: those of a direct mode, sorted alike
  * @n_any: number of services of any port
  * @n_tunnel: number of services that encapsulate
+ * @ranges: those of a range, by address, VRF, protocol and port
+ * @direct: those of a direct mode, sorted alike
  * @by_name: all
  * @n_services: number of services
  * @n_nat: number of services in mode nat; IPv4, IPv6
@@ -63,11 +78,12 @@ struct chs_list {
  * @generation: number of transactions that took effect
  */
 struct chs_table {
+	struct chs_filter *filter;
 	struct chs_index *by_key;
-	struct chs_list ranges;
-	struct chs_list direct;
 	u32 n_any;
 	u32 n_tunnel;
+	struct chs_list ranges;
+	struct chs_list direct;
 	struct chs_index *by_name;
 	u32 n_services;
 	u32 n_nat[2];
@@ -82,12 +98,56 @@ static inline u32 chs_table_hash(const union chs_addr *addr, s32 vrf, u8 proto,
 		       ((u64)proto << 16 | port) * GOLDEN_RATIO_32, 32);
 }
 
+static inline bool chs_filter_has(const struct chs_filter *filter, u32 hash)
+{
+	return test_bit(hash >> filter->shift, filter->bits);
+}
+
+static inline u32 chs_filter_hash_v4(__be32 addr)
+{
+	return (__force u32)addr * GOLDEN_RATIO_32;
+}
+
+static inline u32 chs_filter_hash_v6(const union chs_addr *addr)
+{
+	return hash_64(addr->q[0] ^ addr->q[1], 32);
+}
+
+/**
+ * chs_table_may_have_v4() - whether a service in a direct mode may have an address
+ * @table: table in force
+ * @addr: address
+ *
+ * Context: under RCU.
+ * Return: false if none has.
+ */
+static inline bool chs_table_may_have_v4(const struct chs_table *table,
+					 __be32 addr)
+{
+	return chs_filter_has(table->filter, chs_filter_hash_v4(addr));
+}
+
+/**
+ * chs_table_may_have_v6() - whether a service in a direct mode may have an address
+ * @table: table in force
+ * @addr: address
+ *
+ * Context: under RCU.
+ * Return: false if none has.
+ */
+static inline bool chs_table_may_have_v6(const struct chs_table *table,
+					 const union chs_addr *addr)
+{
+	return chs_filter_has(table->filter, chs_filter_hash_v6(addr));
+}
+
 struct chs_table *chs_table_clone(const struct chs_table *from);
 void chs_table_free(struct chs_table *table);
 int chs_table_insert(struct chs_table *table, struct chs_service *svc);
 void chs_table_remove(struct chs_table *table, struct chs_service *svc);
 void chs_table_replace(struct chs_table *table, struct chs_service *from,
 		       struct chs_service *to);
+void chs_table_seal(struct chs_table *table);
 struct chs_service *chs_table_find(const struct chs_table *table,
 				   const char *name);
 struct chs_service *chs_table_holder(const struct chs_table *table,

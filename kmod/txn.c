@@ -561,6 +561,7 @@ static void publish(struct chs_net *cn, struct chs_txn *txn,
 			edit->new->edit = NULL;
 	}
 	txn->table->generation++;
+	chs_table_seal(txn->table);
 	rcu_assign_pointer(cn->table, txn->table);
 	txn->table = NULL;
 
