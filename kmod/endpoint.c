@@ -62,12 +62,24 @@ static struct chs_endpoint *endpoint_alloc(const struct chs_endpoint_key *key)
 		return NULL;
 
 	endpoint->key = *key;
+	endpoint->epoch = 1;
 	refcount_set(&endpoint->refs, 1);
-	if (dst_cache_init(&endpoint->cache, GFP_KERNEL_ACCOUNT)) {
+	endpoint->hops = alloc_percpu_gfp(struct chs_hop,
+					  GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!endpoint->hops) {
 		kfree(endpoint);
 		return NULL;
 	}
 	return endpoint;
+}
+
+static void release_hops(struct chs_endpoint *endpoint)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		dst_release(per_cpu_ptr(endpoint->hops, cpu)->dst);
+	free_percpu(endpoint->hops);
 }
 
 /**
@@ -93,7 +105,7 @@ struct chs_endpoint *chs_endpoint_get(struct chs_net *cn,
 	endpoint = endpoint_alloc(key);
 	if (endpoint && rhashtable_insert_fast(&cn->endpoints, &endpoint->node,
 					       params)) {
-		dst_cache_destroy(&endpoint->cache);
+		release_hops(endpoint);
 		kfree(endpoint);
 		endpoint = NULL;
 	}
@@ -131,7 +143,7 @@ void chs_endpoint_put(struct chs_net *cn, struct chs_endpoint *endpoint)
 
 	rhashtable_remove_fast(&cn->endpoints, &endpoint->node, params);
 	mutex_unlock(&cn->endpoint_lock);
-	dst_cache_destroy(&endpoint->cache);
+	release_hops(endpoint);
 	/* chs_endpoint_forget_routes() may be looking at it. */
 	kfree_rcu_mightsleep(endpoint);
 }
@@ -151,7 +163,7 @@ void chs_endpoint_forget_routes(struct chs_net *cn)
 	rhashtable_walk_start(&iter);
 	while ((endpoint = rhashtable_walk_next(&iter))) {
 		if (!IS_ERR(endpoint))
-			dst_cache_reset(&endpoint->cache);
+			WRITE_ONCE(endpoint->epoch, endpoint->epoch + 2);
 	}
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);
@@ -233,6 +245,7 @@ static enum chsteer_obstacle route_v6(const struct chs_endpoint_key *key,
 		return CHS_OBSTACLE_NO_ROUTE;
 
 	rt = dst_rt6_info(dst);
+	hop->cookie = rt6_get_cookie(rt);
 	memcpy(hop->source.b, &flow.saddr, sizeof(hop->source.b));
 	if (rt->rt6i_flags & RTF_LOCAL)
 		return CHS_OBSTACLE_OWN_ADDRESS;
@@ -286,54 +299,41 @@ static void set_nexthop_v6(const struct chs_endpoint_key *key,
 	       sizeof(hop->nexthop.b));
 }
 
+static void set_nexthop(const struct chs_endpoint_key *key, struct chs_hop *hop)
+{
+	if (chs_addr_is_v4(&key->addr))
+		set_nexthop_v4(key, hop);
+	else
+		set_nexthop_v6(key, hop);
+}
+
 /**
- * chs_endpoint_hop() - the way to an endpoint, for a packet
+ * chs_endpoint_find() - look for the way to an endpoint, for this CPU's packets
  * @endpoint: endpoint
  * @net: its namespace
- * @hop: where the way goes; it holds a reference to the route
  *
  * Context: bottom halves off, under RCU.
- * Return: CHS_OBSTACLE_NONE, or why there is no way.
+ * Return: CHS_OBSTACLE_NONE, and chs_endpoint_hop() has it; or why there is none.
  */
-enum chsteer_obstacle chs_endpoint_hop(struct chs_endpoint *endpoint,
-				       struct net *net, struct chs_hop *hop)
+enum chsteer_obstacle chs_endpoint_find(const struct chs_endpoint *endpoint,
+					struct net *net)
 {
 	const struct chs_endpoint_key *key = &endpoint->key;
+	struct chs_hop *hop = this_cpu_ptr(endpoint->hops);
 	enum chsteer_obstacle obstacle;
-	struct in6_addr saddr6;
-	struct rtable *rt;
-	__be32 saddr;
+	struct chs_hop found;
+	u32 epoch;
 
-	if (chs_addr_is_v4(&key->addr)) {
-		rt = dst_cache_get_ip4(&endpoint->cache, &saddr);
-		if (likely(rt)) {
-			hop->dst = &rt->dst;
-			chs_addr_set_v4(&hop->source, saddr);
-			set_nexthop_v4(key, hop);
-			return CHS_OBSTACLE_NONE;
-		}
-		obstacle = route(key, net, hop);
-		if (obstacle)
-			return obstacle;
-		dst_cache_set_ip4(&endpoint->cache, hop->dst,
-				  hop->source.w[3]);
-		set_nexthop_v4(key, hop);
-		return CHS_OBSTACLE_NONE;
+	/* Before the tables are asked: what changes then is asked for again. */
+	epoch = smp_load_acquire(&endpoint->epoch);
+	obstacle = route(key, net, &found);
+	if (!obstacle) {
+		set_nexthop(key, &found);
+		found.epoch = epoch;
 	}
-
-	hop->dst = dst_cache_get_ip6(&endpoint->cache, &saddr6);
-	if (likely(hop->dst)) {
-		memcpy(hop->source.b, &saddr6, sizeof(hop->source.b));
-		set_nexthop_v6(key, hop);
-		return CHS_OBSTACLE_NONE;
-	}
-	obstacle = route(key, net, hop);
-	if (obstacle)
-		return obstacle;
-	chs_addr_to_in6(&saddr6, &hop->source);
-	dst_cache_set_ip6(&endpoint->cache, hop->dst, &saddr6);
-	set_nexthop_v6(key, hop);
-	return CHS_OBSTACLE_NONE;
+	dst_release(hop->dst);
+	*hop = found;
+	return obstacle;
 }
 
 /**
@@ -392,10 +392,7 @@ enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
 	rcu_read_lock();
 	obstacle = route(key, net, &hop);
 	if (!obstacle) {
-		if (chs_addr_is_v4(&key->addr))
-			set_nexthop_v4(key, &hop);
-		else
-			set_nexthop_v6(key, &hop);
+		set_nexthop(key, &hop);
 		if (!answers(&hop))
 			obstacle = CHS_OBSTACLE_NO_NEIGHBOUR;
 		dst_release(hop.dst);

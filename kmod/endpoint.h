@@ -8,10 +8,13 @@
 #define CHS_ENDPOINT_H
 
 #include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/chsteer.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
-#include <net/dst_cache.h>
+#include <net/dst.h>
+#include <net/net_namespace.h>
+#include <net/route.h>
 
 #include "tuple.h"
 
@@ -38,29 +41,40 @@ static_assert(sizeof(struct chs_endpoint_key) ==
 	      2 * sizeof(union chs_addr) + sizeof(s32) + sizeof(u32));
 
 /**
- * struct chs_endpoint - an address that packets are sent to
- * @key: which
- * @cache: route to it, of every CPU; only one without an obstacle
- * @node: in struct chs_net.endpoints
- * @refs: one a backend of a version of a service
- */
-struct chs_endpoint {
-	struct chs_endpoint_key key;
-	struct dst_cache cache;
-	struct rhash_head node;
-	refcount_t refs;
-};
-
-/**
- * struct chs_hop - the way to an endpoint
- * @dst: route, with a reference
- * @source: address of this host that the route prefers, or the configured one
+ * struct chs_hop - the way to an endpoint, as one CPU has found it
+ * @dst: route, with a reference; NULL if there is none
+ * @cookie: by which it tells whether it is still valid
+ * @epoch: struct chs_endpoint.epoch when it was looked up; 0 if there is none
  * @nexthop: neighbour on @dst's device
+ * @source: address of this host that the route prefers, or the configured one
+ *
+ * What dst_cache does, but that a packet takes no reference: the route is freed
+ * after a grace period, and who keeps a packet for longer takes one then
+ * (skb_dst_force()).
  */
 struct chs_hop {
 	struct dst_entry *dst;
-	union chs_addr source;
+	u32 cookie;
+	u32 epoch;
 	union chs_addr nexthop;
+	union chs_addr source;
+} ____cacheline_aligned;
+
+/**
+ * struct chs_endpoint - an address that packets are sent to
+ * @hops: the way to it, of every CPU; each is written by its own CPU only; only
+ *	one without an obstacle
+ * @epoch: ways of another one are looked up again; odd, so never 0
+ * @refs: one a backend of a version of a service
+ * @key: which
+ * @node: in struct chs_net.endpoints
+ */
+struct chs_endpoint {
+	struct chs_hop __percpu *hops;
+	u32 epoch;
+	refcount_t refs;
+	struct chs_endpoint_key key;
+	struct rhash_head node;
 };
 
 static inline bool chs_mode_is_tunnel(u8 mode)
@@ -76,10 +90,43 @@ void chs_endpoint_hold(struct chs_endpoint *endpoint);
 void chs_endpoint_put(struct chs_net *cn, struct chs_endpoint *endpoint);
 void chs_endpoint_forget_routes(struct chs_net *cn);
 
-enum chsteer_obstacle chs_endpoint_hop(struct chs_endpoint *endpoint,
-				       struct net *net, struct chs_hop *hop);
+enum chsteer_obstacle chs_endpoint_find(const struct chs_endpoint *endpoint,
+					struct net *net);
 struct neighbour *chs_endpoint_neighbour(const struct chs_hop *hop);
 enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
 					 struct net *net);
+
+/* What dst_check() does for IPv4, which are two calls for two comparisons. */
+static inline bool chs_hop_valid_v4(const struct chs_hop *hop,
+				    const struct net *net)
+{
+	const struct rtable *rt = container_of(hop->dst, struct rtable, dst);
+
+	return READ_ONCE(rt->dst.obsolete) == DST_OBSOLETE_FORCE_CHK &&
+	       rt->rt_genid == rt_genid_ipv4(net);
+}
+
+/**
+ * chs_endpoint_hop() - the way to an endpoint, if it is known
+ * @endpoint: endpoint
+ * @net: its namespace
+ *
+ * Context: bottom halves off, under RCU.
+ * Return: the way, good for as long as the caller is under RCU; or NULL, and
+ * chs_endpoint_find() is to look for it.
+ */
+static inline const struct chs_hop *
+chs_endpoint_hop(const struct chs_endpoint *endpoint, const struct net *net)
+{
+	const struct chs_hop *hop = this_cpu_ptr(endpoint->hops);
+
+	if (unlikely(hop->epoch != READ_ONCE(endpoint->epoch)))
+		return NULL;
+	if (likely(chs_addr_is_v4(&endpoint->key.addr) ?
+		   chs_hop_valid_v4(hop, net) :
+		   !!dst_check(hop->dst, hop->cookie)))
+		return hop;
+	return NULL;
+}
 
 #endif /* CHS_ENDPOINT_H */

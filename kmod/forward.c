@@ -38,7 +38,8 @@
  * @state: the hook's state
  * @svc: its service
  * @backend: its backend
- * @hop: the way to it
+ * @hop: the way to it; a copy, for what is sent may come back here and have it
+ *	looked up again
  * @neigh: first neighbour on it
  * @hash: hash of the flow
  * @mtu: most that a packet may be long before it is encapsulated
@@ -163,12 +164,18 @@ static bool came_from(const struct way *way, const struct sk_buff *skb)
 
 static enum chs_event find_way(struct way *way, const struct sk_buff *skb)
 {
+	const struct chs_endpoint *endpoint = way->backend->endpoint;
+	struct net *net = way->state->net;
+	const struct chs_hop *hop = chs_endpoint_hop(endpoint, net);
 	enum chsteer_obstacle obstacle;
 
-	obstacle = chs_endpoint_hop(way->backend->endpoint, way->state->net,
-				    &way->hop);
-	if (unlikely(obstacle))
-		return obstacle_reason(obstacle);
+	if (unlikely(!hop)) {
+		obstacle = chs_endpoint_find(endpoint, net);
+		if (obstacle)
+			return obstacle_reason(obstacle);
+		hop = this_cpu_ptr(endpoint->hops);
+	}
+	way->hop = *hop;
 
 	way->neigh = chs_endpoint_neighbour(&way->hop);
 	if (IS_ERR(way->neigh))
@@ -259,8 +266,7 @@ static enum chs_event prepare(struct way *way, struct sk_buff *skb)
 	skb_ext_del(skb, SKB_EXT_BRIDGE_NF);
 #endif
 	skb_dst_drop(skb);
-	/* With the reference: from here on it goes with the packet. */
-	skb_dst_set(skb, way->hop.dst);
+	skb_dst_set_noref(skb, way->hop.dst);
 	skb->dev = dev;
 	skb->protocol = way->v6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
 	return KEEP;
@@ -326,14 +332,21 @@ static void output(const struct way *way, struct sk_buff *skb)
 {
 	struct dst_entry *dst = skb_dst(skb);
 
-	if (unlikely(dst->lwtstate || dst_xfrm(dst)))
-		dst_output(way->state->net, skb->sk, skb);
-	else if (likely(way->fits))
+	if (unlikely(dst->lwtstate || dst_xfrm(dst))) {
+		/* A cipher may take longer than this packet's grace period. */
+		if (skb_dst_force(skb)) {
+			dst_output(way->state->net, skb->sk, skb);
+			return;
+		}
+		chs_stats_event(way->svc->stats, CHS_DROP_NO_ROUTE);
+		kfree_skb(skb);
+	} else if (likely(way->fits)) {
 		to_neighbour(way, skb);
-	else if (skb_is_gso(skb))
+	} else if (skb_is_gso(skb)) {
 		output_segments(way, skb, output_big);
-	else
+	} else {
 		output_big(way, skb);
+	}
 }
 
 static void output_encapsulated(const struct way *way, struct sk_buff *skb)
@@ -397,10 +410,8 @@ unsigned int chs_forward(struct sk_buff *skb, const struct nf_hook_state *state,
 		reason = check_size(&way, skb);
 	if (likely(reason == KEEP))
 		reason = prepare(&way, skb);
-	if (unlikely(reason != KEEP)) {
-		dst_release(way.hop.dst);
+	if (unlikely(reason != KEEP))
 		return chs_refuse(skb, state, way.svc, reason);
-	}
 
 	chs_stats_packet(way.svc->stats, len);
 	chs_stats_packet(way.backend->stats, len);
