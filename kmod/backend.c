@@ -4,6 +4,7 @@
 
 #include "endpoint.h"
 #include "service.h"
+#include "stats.h"
 
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -127,7 +128,7 @@ int chs_backend_add(struct chs_service *svc, const struct chs_ring_id *id,
 		.state = CHS_STATE_UP,
 		.weight = svc->conf.unit,
 		.since = ktime_get_real_seconds(),
-		.stats = member->stats,
+		.counters = member->stats->counters,
 		.member = member,
 	};
 	*backend = &svc->backends[at];

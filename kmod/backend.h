@@ -3,6 +3,7 @@
 #ifndef CHS_BACKEND_H
 #define CHS_BACKEND_H
 
+#include <linux/cache.h>
 #include <linux/chsteer.h>
 #include <linux/time64.h>
 #include <linux/types.h>
@@ -11,9 +12,9 @@
 #include "member.h"
 #include "ring.h"
 
+struct chs_counters;
 struct chs_endpoint;
 struct chs_service;
-struct chs_stats;
 
 #define CHS_ZONE_LEN		32
 
@@ -23,6 +24,10 @@ struct chs_stats;
 /**
  * struct chs_backend - one backend of one version of a service
  * @id: address and port; port 0 keeps the packet's
+ * @counters: @member's
+ * @endpoint: where its packets go; NULL in mode nat, and until a version is
+ *	built
+ * @member: what all versions share
  * @state: enum chsteer_state
  * @expired: its drain deadline has passed: its flows are not its own any more
  * @delete: it goes when the deadline passes
@@ -31,14 +36,17 @@ struct chs_stats;
  * @deadline: seconds asked for, 0 for none
  * @expires: when the deadline passes, monotonic seconds; 0 once it has
  * @since: when it took @state, seconds since 1970
- * @stats: @member's
- * @member: what all versions share
- * @endpoint: where its packets go; NULL in mode nat, and until a version is
- *	built
  * @zone: label
+ *
+ * A packet finds it by its index: a power of two is a shift.
  */
 struct chs_backend {
+	/* What a packet reads. */
 	struct chs_ring_id id;
+	struct chs_counters __percpu *counters;
+	struct chs_endpoint *endpoint;
+
+	struct chs_member *member;
 	u8 state;
 	bool expired;
 	bool delete;
@@ -47,11 +55,8 @@ struct chs_backend {
 	u32 deadline;
 	time64_t expires;
 	time64_t since;
-	struct chs_stats *stats;
-	struct chs_member *member;
-	struct chs_endpoint *endpoint;
 	char zone[CHS_ZONE_LEN];
-};
+} ____cacheline_aligned;
 
 /**
  * chs_backend_alive() - whether a backend may keep the flows that it has

@@ -106,8 +106,8 @@ static __always_inline void count_flow(const struct chs_verdict *verdict,
 	if (likely(!pkt->syn && !verdict->created) ||
 	    verdict->reason != CHS_REASON_RING)
 		return;
-	chs_stats_flow(verdict->svc->stats);
-	chs_stats_flow(verdict->backend->stats);
+	chs_stats_flow(verdict->svc->counters);
+	chs_stats_flow(verdict->backend->counters);
 }
 
 static unsigned int refuse_empty(struct sk_buff *skb,

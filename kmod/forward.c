@@ -413,8 +413,8 @@ unsigned int chs_forward(struct sk_buff *skb, const struct nf_hook_state *state,
 	if (unlikely(reason != KEEP))
 		return chs_refuse(skb, state, way.svc, reason);
 
-	chs_stats_packet(way.svc->stats, len);
-	chs_stats_packet(way.backend->stats, len);
+	chs_stats_packet(way.svc->counters, len);
+	chs_stats_packet(way.backend->counters, len);
 	if (!(READ_ONCE(way.neigh->nud_state) & NUD_VALID))
 		chs_stats_event(way.svc->stats, CHS_EVENT_UNRESOLVED);
 	transmit(&way, skb);

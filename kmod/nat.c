@@ -320,8 +320,8 @@ static unsigned int nat_choose(const struct chs_table *table,
 	if (svc->proto == IPPROTO_TCP)
 		nf_ct_set_tcp_be_liberal(ct);
 
-	chs_stats_flow(svc->stats);
-	chs_stats_flow(verdict.backend->stats);
+	chs_stats_flow(svc->counters);
+	chs_stats_flow(verdict.backend->counters);
 	return NF_ACCEPT;
 }
 
@@ -343,8 +343,8 @@ static unsigned int guard_known(const struct chs_table *table,
 
 	backend = chs_nat_backend(svc, ct, tuple.dport);
 	if (backend) {
-		chs_stats_packet(svc->stats, skb->len);
-		chs_stats_packet(backend->stats, skb->len);
+		chs_stats_packet(svc->counters, skb->len);
+		chs_stats_packet(backend->counters, skb->len);
 	}
 	return NF_ACCEPT;
 }

@@ -283,7 +283,7 @@ static int put_backend_status(struct sk_buff *skb,
 	struct chs_sums sums;
 	struct nlattr *nest;
 
-	chs_stats_sum(backend->stats, &sums);
+	chs_stats_sum(backend->member->stats, &sums);
 	nest = nla_nest_start(skb, CHS_A_BACKEND_STATUS);
 	if (!nest ||
 	    (backend->deadline &&

@@ -52,6 +52,7 @@ struct chs_service *chs_service_alloc(struct chs_net *cn)
 		return NULL;
 	}
 
+	svc->counters = svc->stats->counters;
 	svc->cn = cn;
 	svc->mode = CHS_MODE_NAT;
 	svc->affinity = CHS_AFFINITY_TRANSITION;

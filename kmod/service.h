@@ -20,6 +20,7 @@
 #include "backend.h"
 #include "ring.h"
 
+struct chs_counters;
 struct chs_edit;
 struct chs_flows;
 struct chs_msg;
@@ -50,7 +51,7 @@ struct chs_ring_ref {
  * @addr: virtual address
  * @arcs: owners of the arcs, inside @ring
  * @backends: in the order of identities, as indexed by @arcs
- * @stats: counters, shared by all versions
+ * @counters: those of @stats that each packet counts
  * @conf: how the ring is made; also the key and kind of the flows' hash
  * @n_backends: number of @backends
  * @lo: first port, host order; 0 with any port
@@ -67,6 +68,7 @@ struct chs_ring_ref {
  * @timeout: seconds of idleness after which a flow may be forgotten
  * @max_flows: most flows that are remembered
  * @transition: arcs that are not settled, or NULL
+ * @stats: counters, shared by all versions
  * @flows: flows that are remembered; NULL in mode nat and with affinity ring
  * @seed_default: the key is the documented one
  * @timeout_set: @timeout was given; else it is @window
@@ -87,7 +89,7 @@ struct chs_service {
 	union chs_addr addr;
 	const u16 *arcs;
 	struct chs_backend *backends;
-	struct chs_stats *stats;
+	struct chs_counters __percpu *counters;
 	struct chs_ring_conf conf;
 	u32 n_backends;
 	u16 lo;
@@ -104,6 +106,7 @@ struct chs_service {
 	u32 timeout;
 	u32 max_flows;
 	struct chs_transition __rcu *transition;
+	struct chs_stats *stats;
 	struct chs_flows *flows;
 
 	/* What only the control plane reads. */

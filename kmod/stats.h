@@ -131,35 +131,36 @@ void chs_stats_sum(const struct chs_stats *stats, struct chs_sums *sums);
 
 /**
  * chs_stats_packet() - count a steered packet
- * @stats: of its service or backend
+ * @counters: of its service or backend
  * @bytes: length from the network header on
  *
  * Context: bottom halves off.
  */
-static inline void chs_stats_packet(struct chs_stats *stats, unsigned int bytes)
+static inline void chs_stats_packet(struct chs_counters __percpu *counters,
+				    unsigned int bytes)
 {
-	struct chs_counters *counters = this_cpu_ptr(stats->counters);
+	struct chs_counters *here = this_cpu_ptr(counters);
 
-	u64_stats_update_begin(&counters->syncp);
-	u64_stats_inc(&counters->packets);
-	u64_stats_add(&counters->bytes, bytes);
-	u64_stats_update_end(&counters->syncp);
-	counters->last = jiffies;
+	u64_stats_update_begin(&here->syncp);
+	u64_stats_inc(&here->packets);
+	u64_stats_add(&here->bytes, bytes);
+	u64_stats_update_end(&here->syncp);
+	here->last = jiffies;
 }
 
 /**
  * chs_stats_flow() - count a new flow
- * @stats: of its service or backend
+ * @counters: of its service or backend
  *
  * Context: bottom halves off.
  */
-static inline void chs_stats_flow(struct chs_stats *stats)
+static inline void chs_stats_flow(struct chs_counters __percpu *counters)
 {
-	struct chs_counters *counters = this_cpu_ptr(stats->counters);
+	struct chs_counters *here = this_cpu_ptr(counters);
 
-	u64_stats_update_begin(&counters->syncp);
-	u64_stats_inc(&counters->new_flows);
-	u64_stats_update_end(&counters->syncp);
+	u64_stats_update_begin(&here->syncp);
+	u64_stats_inc(&here->new_flows);
+	u64_stats_update_end(&here->syncp);
 }
 
 /**
