@@ -8,9 +8,11 @@
 #include "direct.h"
 
 #include "forward.h"
+#include "forward_plain.h"
 #include "fragment.h"
 #include "netns.h"
 #include "packet.h"
+#include "packet_plain.h"
 #include "reject.h"
 #include "stats.h"
 #include "steer.h"
@@ -250,16 +252,111 @@ static noinline unsigned int take_local(struct sk_buff *skb,
 	return verdict;
 }
 
-/* Not part of the hooks, so that packets for others do not pay for its frame. */
-static noinline unsigned int take(struct sk_buff *skb,
-				  const struct nf_hook_state *state,
-				  const struct chs_table *table)
+static __always_inline unsigned int send_off(struct sk_buff *skb,
+					     const struct nf_hook_state *state,
+					     const struct chs_verdict *verdict,
+					     bool v6)
 {
-	if (is_for_others(skb, state))
+	struct chs_verdict copy __uninitialized;
+
+	if (likely(chs_forward_plain(skb, state, verdict, v6)))
+		return NF_STOLEN;
+	copy = *verdict;
+	return chs_forward(skb, state, &copy);
+}
+
+/* Where the ring alone does not say. */
+static __always_inline unsigned int
+take_unsettled(struct sk_buff *skb, const struct nf_hook_state *state,
+	       const struct chs_service *svc, struct chs_packet *pkt, bool v6)
+{
+	struct chs_verdict verdict __uninitialized;
+
+	chs_packet_plain_rest(pkt);
+	chs_steer_packet(svc, pkt, &verdict);
+	if (unlikely(!verdict.backend))
+		return refuse_empty(skb, state, svc, pkt->kind);
+	count_flow(&verdict, pkt);
+	return send_off(skb, state, &verdict, v6);
+}
+
+static noinline unsigned int
+take_unsettled_v4(struct sk_buff *skb, const struct nf_hook_state *state,
+		  const struct chs_service *svc, struct chs_packet *pkt)
+{
+	return take_unsettled(skb, state, svc, pkt, false);
+}
+
+static noinline unsigned int
+take_unsettled_v6(struct sk_buff *skb, const struct nf_hook_state *state,
+		  const struct chs_service *svc, struct chs_packet *pkt)
+{
+	return take_unsettled(skb, state, svc, pkt, true);
+}
+
+/* What is nearly always so. */
+static __always_inline unsigned int take_plain(struct sk_buff *skb,
+					       const struct nf_hook_state *state,
+					       const struct chs_table *table,
+					       s32 vrf, struct chs_packet *pkt,
+					       bool v6)
+{
+	struct chs_verdict verdict __uninitialized;
+	const struct chs_service *svc;
+	u64 hash;
+
+	svc = chs_steer_service(table, &pkt->tuple, vrf);
+	if (unlikely(!svc || !chs_service_is_direct(svc)))
+		return NF_ACCEPT;
+	if (!chs_steer_settled(svc))
+		return v6 ? take_unsettled_v6(skb, state, svc, pkt) :
+			    take_unsettled_v4(skb, state, svc, pkt);
+
+	if (v6)
+		memset(pkt->tuple.zero, 0, sizeof(pkt->tuple.zero));
+	hash = v6 ? chs_tuple_hash_v6(&pkt->tuple, svc->conf.hash,
+				      &svc->conf.key) :
+		    chs_tuple_hash_v4(&pkt->tuple, svc->conf.hash,
+				      &svc->conf.key);
+	chs_steer_hash(svc, hash, &verdict);
+	if (unlikely(!verdict.backend))
+		return refuse_empty(skb, state, svc, CHS_PACKET_FLOW);
+	count_flow(&verdict, pkt);
+	return send_off(skb, state, &verdict, v6);
+}
+
+static __always_inline unsigned int take(struct sk_buff *skb,
+					 const struct nf_hook_state *state,
+					 const struct chs_table *table, bool v6)
+{
+	struct chs_packet pkt __uninitialized;
+	s32 vrf;
+
+	if (unlikely(is_for_others(skb, state)))
 		return NF_ACCEPT;
 	if (state->hook == NF_INET_LOCAL_OUT)
 		return take_local(skb, state, table);
-	return take_odd(skb, state, table, vrf_of(state));
+
+	vrf = vrf_of(state);
+	if (likely(v6 ? chs_packet_plain_v6(skb, &pkt) :
+			chs_packet_plain_v4(skb, &pkt)))
+		return take_plain(skb, state, table, vrf, &pkt, v6);
+	return take_odd(skb, state, table, vrf);
+}
+
+/* Not part of the hooks, so that packets for others do not pay for its frame. */
+static noinline unsigned int take_v4(struct sk_buff *skb,
+				     const struct nf_hook_state *state,
+				     const struct chs_table *table)
+{
+	return take(skb, state, table, false);
+}
+
+static noinline unsigned int take_v6(struct sk_buff *skb,
+				     const struct nf_hook_state *state,
+				     const struct chs_table *table)
+{
+	return take(skb, state, table, true);
 }
 
 static const struct chs_table *table_of(void *priv)
@@ -289,7 +386,7 @@ unsigned int chs_direct_v4(void *priv, struct sk_buff *skb,
 	if (!chs_table_may_have_v4(table, ip->daddr) &&
 	    (!table->n_tunnel || ip->protocol != IPPROTO_ICMP))
 		return NF_ACCEPT;
-	return take(skb, state, table);
+	return take_v4(skb, state, table);
 }
 
 /**
@@ -314,5 +411,5 @@ unsigned int chs_direct_v6(void *priv, struct sk_buff *skb,
 	    (!table->n_tunnel || ip->nexthdr == IPPROTO_TCP ||
 	     ip->nexthdr == IPPROTO_UDP))
 		return NF_ACCEPT;
-	return take(skb, state, table);
+	return take_v6(skb, state, table);
 }

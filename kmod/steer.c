@@ -15,36 +15,6 @@
 #include <linux/netfilter.h>
 #include <linux/timekeeping.h>
 
-static const struct chs_backend *backend_at(const struct chs_service *svc,
-					    u16 at)
-{
-	return at == CHS_RING_NONE ? NULL : &svc->backends[at];
-}
-
-/**
- * chs_steer_ring() - where the ring sends a new flow
- * @svc: its service
- * @tuple: the flow
- * @verdict: where the answer goes
- *
- * Context: under RCU, or with the namespace's lock held.
- */
-void chs_steer_ring(const struct chs_service *svc,
-		    const struct chs_tuple *tuple, struct chs_verdict *verdict)
-{
-	u16 owner;
-
-	verdict->svc = svc;
-	verdict->hash = chs_tuple_hash(tuple, svc->conf.hash, &svc->conf.key);
-	verdict->arc = chs_ring_slot(verdict->hash, svc->conf.slots);
-	owner = svc->arcs[verdict->arc];
-	verdict->owner = backend_at(svc, owner);
-	verdict->former = NULL;
-	verdict->backend = verdict->owner;
-	verdict->reason = CHS_REASON_RING;
-	verdict->created = false;
-}
-
 static enum chs_role role_of(const struct chs_packet *pkt)
 {
 	if (pkt->kind == CHS_PACKET_ICMP_ERROR)
@@ -101,7 +71,6 @@ static bool act(const struct chs_service *svc, const struct chs_packet *pkt,
 	return true;
 }
 
-/* What the ring says is overruled by what is remembered. */
 static void steer_flow(const struct chs_service *svc,
 		       const struct chs_packet *pkt, bool changes,
 		       struct chs_verdict *verdict)
@@ -126,59 +95,26 @@ static void steer_flow(const struct chs_service *svc,
 	} while (changes && !act(svc, pkt, &key, now, verdict->arc, flow,
 				 &choice));
 
-	verdict->former = backend_at(svc, arc.former);
-	verdict->backend = backend_at(svc, choice.backend);
+	verdict->former = chs_steer_backend(svc, arc.former);
+	verdict->backend = chs_steer_backend(svc, choice.backend);
 	verdict->reason = choice.reason;
 	verdict->created = choice.action == CHS_PIN_CREATE;
 }
 
-/* Whether nothing but the ring is to be asked. */
-static bool is_settled(const struct chs_service *svc)
-{
-	switch (svc->affinity) {
-	case CHS_AFFINITY_TRANSITION:
-		return !rcu_access_pointer(svc->transition);
-	case CHS_AFFINITY_FLOW:
-		return false;
-	default:
-		return true;
-	}
-}
-
 /**
- * chs_steer_packet() - where a packet of a direct mode goes
- * @svc: its service
+ * chs_steer_flow() - have the ring overruled by what is remembered
+ * @svc: its service, which is not settled
  * @pkt: the packet
- * @verdict: where the answer goes
+ * @verdict: what the ring says; where the answer goes
  *
  * Remembers of its flow what is to be remembered.
  *
  * Context: bottom halves off, under RCU.
  */
-void chs_steer_packet(const struct chs_service *svc,
-		      const struct chs_packet *pkt,
-		      struct chs_verdict *verdict)
+void chs_steer_flow(const struct chs_service *svc, const struct chs_packet *pkt,
+		    struct chs_verdict *verdict)
 {
-	chs_steer_ring(svc, &pkt->tuple, verdict);
-	if (!is_settled(svc))
-		steer_flow(svc, pkt, true, verdict);
-}
-
-/**
- * chs_steer_service() - service that a flow is for
- * @table: services in force
- * @tuple: the flow
- * @vrf: index of the VRF device that it comes in by, or 0
- *
- * Context: under RCU, or with the namespace's lock held.
- * Return: the service, or NULL.
- */
-const struct chs_service *chs_steer_service(const struct chs_table *table,
-					    const struct chs_tuple *tuple,
-					    s32 vrf)
-{
-	return chs_table_lookup(table, &tuple->daddr, vrf, tuple->proto,
-				tuple->dport);
+	steer_flow(svc, pkt, true, verdict);
 }
 
 /**
@@ -227,7 +163,7 @@ int chs_steer_lookup(struct net *net, const struct chs_table *table,
 	chs_steer_ring(svc, tuple, verdict);
 	if (!chs_service_is_direct(svc))
 		chs_nat_lookup(net, tuple, established, verdict);
-	else if (!is_settled(svc))
+	else if (!chs_steer_settled(svc))
 		steer_flow(svc, &pkt, false, verdict);
 	return 0;
 }

@@ -7,8 +7,8 @@
 
 #include "packet.h"
 #include "service.h"
+#include "table.h"
 
-struct chs_table;
 struct net;
 struct nf_hook_state;
 
@@ -34,18 +34,110 @@ struct chs_verdict {
 	bool created;
 };
 
-void chs_steer_ring(const struct chs_service *svc,
-		    const struct chs_tuple *tuple, struct chs_verdict *verdict);
-void chs_steer_packet(const struct chs_service *svc,
-		      const struct chs_packet *pkt,
-		      struct chs_verdict *verdict);
-const struct chs_service *chs_steer_service(const struct chs_table *table,
-					    const struct chs_tuple *tuple,
-					    s32 vrf);
+void chs_steer_flow(const struct chs_service *svc, const struct chs_packet *pkt,
+		    struct chs_verdict *verdict);
 bool chs_steer_foreign(const struct nf_hook_state *state);
 int chs_steer_lookup(struct net *net, const struct chs_table *table,
 		     const struct chs_tuple *tuple, s32 vrf, bool established,
 		     struct chs_verdict *verdict);
+
+/**
+ * chs_steer_service() - service that a flow is for
+ * @table: services in force
+ * @tuple: the flow
+ * @vrf: index of the VRF device that it comes in by, or 0
+ *
+ * Context: under RCU, or with the namespace's lock held.
+ * Return: the service, or NULL.
+ */
+static inline const struct chs_service *
+chs_steer_service(const struct chs_table *table, const struct chs_tuple *tuple,
+		  s32 vrf)
+{
+	return chs_table_lookup(table, &tuple->daddr, vrf, tuple->proto,
+				tuple->dport);
+}
+
+static inline const struct chs_backend *
+chs_steer_backend(const struct chs_service *svc, u16 at)
+{
+	return at == CHS_RING_NONE ? NULL : &svc->backends[at];
+}
+
+/**
+ * chs_steer_hash() - where the ring sends a hash
+ * @svc: service
+ * @hash: hash of a new flow
+ * @verdict: where the answer goes
+ *
+ * Context: under RCU, or with the namespace's lock held.
+ */
+static inline void chs_steer_hash(const struct chs_service *svc, u64 hash,
+				  struct chs_verdict *verdict)
+{
+	verdict->svc = svc;
+	verdict->hash = hash;
+	verdict->arc = chs_ring_slot(hash, svc->conf.slots);
+	verdict->owner = chs_steer_backend(svc, svc->arcs[verdict->arc]);
+	verdict->former = NULL;
+	verdict->backend = verdict->owner;
+	verdict->reason = CHS_REASON_RING;
+	verdict->created = false;
+}
+
+/**
+ * chs_steer_ring() - where the ring sends a new flow
+ * @svc: its service
+ * @tuple: the flow
+ * @verdict: where the answer goes
+ *
+ * Context: under RCU, or with the namespace's lock held.
+ */
+static inline void chs_steer_ring(const struct chs_service *svc,
+				  const struct chs_tuple *tuple,
+				  struct chs_verdict *verdict)
+{
+	chs_steer_hash(svc, chs_tuple_hash(tuple, svc->conf.hash,
+					   &svc->conf.key), verdict);
+}
+
+/**
+ * chs_steer_settled() - whether nothing but the ring is to be asked
+ * @svc: service in a direct mode
+ *
+ * Context: under RCU.
+ * Return: true if so.
+ */
+static inline bool chs_steer_settled(const struct chs_service *svc)
+{
+	switch (svc->affinity) {
+	case CHS_AFFINITY_TRANSITION:
+		return !rcu_access_pointer(svc->transition);
+	case CHS_AFFINITY_FLOW:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/**
+ * chs_steer_packet() - where a packet of a direct mode goes
+ * @svc: its service
+ * @pkt: the packet
+ * @verdict: where the answer goes
+ *
+ * Remembers of its flow what is to be remembered.
+ *
+ * Context: bottom halves off, under RCU.
+ */
+static inline void chs_steer_packet(const struct chs_service *svc,
+				    const struct chs_packet *pkt,
+				    struct chs_verdict *verdict)
+{
+	chs_steer_ring(svc, &pkt->tuple, verdict);
+	if (!chs_steer_settled(svc))
+		chs_steer_flow(svc, pkt, verdict);
+}
 
 /**
  * chs_steer_port() - port that a packet is sent to

@@ -266,61 +266,31 @@ static struct chs_service *range_before(const struct chs_table *table,
 	return svc;
 }
 
-static struct chs_service *key_find(const struct chs_table *table, u32 hash,
-				    const union chs_addr *addr, s32 vrf,
-				    u8 proto, u16 port)
-{
-	const struct chs_index *index = table->by_key;
-	u32 at = hash >> index->shift;
-	struct chs_service *svc;
-
-	for (; (svc = index->slots[at].svc); at = (at + 1) & index->mask) {
-		if (index->slots[at].hash == hash && svc->proto == proto &&
-		    svc->lo == port && svc->vrf == vrf &&
-		    chs_addr_equal(&svc->addr, addr))
-			return svc;
-	}
-	return NULL;
-}
-
 /**
- * chs_table_lookup() - service that a packet is for
+ * chs_table_lookup_wide() - service of more than one port that a packet is for
  * @table: table
- * @addr: destination address
+ * @addr: destination address; by value, so that who asks may have it in registers
  * @vrf: index of the VRF device that it came in by, or 0
  * @proto: protocol
- * @port: destination port
- *
- * An exact port goes before a range, a range before any port.
+ * @port: destination port, host order
  *
  * Context: any; under RCU or with the namespace's lock held.
  * Return: the service, or NULL.
  */
-struct chs_service *chs_table_lookup(const struct chs_table *table,
-				     const union chs_addr *addr, s32 vrf,
-				     u8 proto, __be16 port)
+struct chs_service *chs_table_lookup_wide(const struct chs_table *table,
+					  union chs_addr addr, s32 vrf,
+					  u8 proto, u16 port)
 {
-	u16 host_port = ntohs(port);
 	struct chs_service *svc;
 
-	/* Port 0 is the key of "any port" and no service's own. */
-	if (likely(host_port)) {
-		svc = key_find(table,
-			       chs_table_hash(addr, vrf, proto, host_port),
-			       addr, vrf, proto, host_port);
-		if (svc)
-			return svc;
-	}
-
 	if (table->ranges.n) {
-		svc = range_before(table, addr, vrf, proto, host_port);
-		if (svc && host_port <= svc->hi)
+		svc = range_before(table, &addr, vrf, proto, port);
+		if (svc && port <= svc->hi)
 			return svc;
 	}
 
-	if (table->n_any && host_port)
-		return key_find(table, chs_table_hash(addr, vrf, proto, 0),
-				addr, vrf, proto, 0);
+	if (table->n_any && port)
+		return chs_table_lookup_key(table, &addr, vrf, proto, 0);
 	return NULL;
 }
 
@@ -360,8 +330,8 @@ struct chs_service *chs_table_holder(const struct chs_table *table,
 	struct chs_service *other;
 
 	if (!is_range(svc))
-		return key_find(table, svc->key_hash, &svc->addr, svc->vrf,
-				svc->proto, svc->lo);
+		return chs_table_lookup_key(table, &svc->addr, svc->vrf,
+					    svc->proto, svc->lo);
 
 	/* Ranges do not overlap each other, so the last to start is enough. */
 	other = range_before(table, &svc->addr, svc->vrf, svc->proto, svc->hi);

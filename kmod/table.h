@@ -152,11 +152,69 @@ struct chs_service *chs_table_find(const struct chs_table *table,
 				   const char *name);
 struct chs_service *chs_table_holder(const struct chs_table *table,
 				     const struct chs_service *svc);
-struct chs_service *chs_table_lookup(const struct chs_table *table,
-				     const union chs_addr *addr, s32 vrf,
-				     u8 proto, __be16 port);
+struct chs_service *chs_table_lookup_wide(const struct chs_table *table,
+					  union chs_addr addr, s32 vrf,
+					  u8 proto, u16 port);
 struct chs_service *chs_table_direct_at(const struct chs_table *table,
 					const union chs_addr *addr, s32 vrf);
 struct chs_service *chs_table_next(const struct chs_table *table, u32 *at);
+
+/**
+ * chs_table_lookup_key() - service of one port, or of any
+ * @table: table
+ * @addr: destination address
+ * @vrf: index of the VRF device, or 0
+ * @proto: protocol
+ * @port: port, host order; 0 for that of any port
+ *
+ * Context: any; under RCU or with the namespace's lock held.
+ * Return: the service, or NULL.
+ */
+static inline struct chs_service *
+chs_table_lookup_key(const struct chs_table *table, const union chs_addr *addr,
+		     s32 vrf, u8 proto, u16 port)
+{
+	const struct chs_index *index = table->by_key;
+	u32 hash = chs_table_hash(addr, vrf, proto, port);
+	u32 at = hash >> index->shift;
+	struct chs_service *svc;
+
+	for (; (svc = index->slots[at].svc); at = (at + 1) & index->mask) {
+		if (index->slots[at].hash == hash && svc->proto == proto &&
+		    svc->lo == port && svc->vrf == vrf &&
+		    chs_addr_equal(&svc->addr, addr))
+			return svc;
+	}
+	return NULL;
+}
+
+/**
+ * chs_table_lookup() - service that a packet is for
+ * @table: table
+ * @addr: destination address
+ * @vrf: index of the VRF device that it came in by, or 0
+ * @proto: protocol
+ * @port: destination port
+ *
+ * An exact port goes before a range, a range before any port.
+ *
+ * Context: any; under RCU or with the namespace's lock held.
+ * Return: the service, or NULL.
+ */
+static inline struct chs_service *
+chs_table_lookup(const struct chs_table *table, const union chs_addr *addr,
+		 s32 vrf, u8 proto, __be16 port)
+{
+	u16 host_port = ntohs(port);
+	struct chs_service *svc;
+
+	/* Port 0 is the key of "any port" and no service's own. */
+	if (likely(host_port)) {
+		svc = chs_table_lookup_key(table, addr, vrf, proto, host_port);
+		if (likely(svc))
+			return svc;
+	}
+	return chs_table_lookup_wide(table, *addr, vrf, proto, host_port);
+}
 
 #endif /* CHS_TABLE_H */

@@ -64,6 +64,30 @@ static inline bool chs_addr_is_v4(const union chs_addr *addr)
 	return !addr->q[0] && addr->w[2] == htonl(0xffff);
 }
 
+static inline __u64 chs_tuple_hash_v4(const struct chs_tuple *tuple,
+				      enum chsteer_flow_hash hash,
+				      const siphash_key_t *key)
+{
+	/* Bytes as they lie in memory, read as SipHash reads them. */
+	const __u64 src = le32_to_cpu((__force __le32)tuple->saddr.w[3]);
+	const __u64 dst = le32_to_cpu((__force __le32)tuple->daddr.w[3]);
+	const __u64 ports = le16_to_cpu((__force __le16)tuple->sport) |
+			    (__u64)le16_to_cpu((__force __le16)tuple->dport) << 16 |
+			    (__u64)tuple->proto << 32;
+
+	return hash == CHS_FLOW_HASH_SRC ?
+	       siphash_1u64(src, key) :
+	       siphash_2u64(src | dst << 32, ports, key);
+}
+
+static inline __u64 chs_tuple_hash_v6(const struct chs_tuple *tuple,
+				      enum chsteer_flow_hash hash,
+				      const siphash_key_t *key)
+{
+	return hash == CHS_FLOW_HASH_SRC ? siphash(&tuple->saddr, 16, key) :
+					   siphash(tuple, 40, key);
+}
+
 /**
  * chs_tuple_hash() - hash the part of a tuple that a service steers by
  * @tuple: the flow
@@ -86,19 +110,8 @@ static inline __u64 chs_tuple_hash(const struct chs_tuple *tuple,
 				   enum chsteer_flow_hash hash,
 				   const siphash_key_t *key)
 {
-	/* Bytes as they lie in memory, read as SipHash reads them. */
-	const __u64 src = le32_to_cpu((__force __le32)tuple->saddr.w[3]);
-	const __u64 dst = le32_to_cpu((__force __le32)tuple->daddr.w[3]);
-	const __u64 ports = le16_to_cpu((__force __le16)tuple->sport) |
-			    (__u64)le16_to_cpu((__force __le16)tuple->dport) << 16 |
-			    (__u64)tuple->proto << 32;
-
-	if (hash == CHS_FLOW_HASH_SRC)
-		return tuple->v6 ? siphash(&tuple->saddr, 16, key) :
-				   siphash_1u64(src, key);
-
-	return tuple->v6 ? siphash(tuple, 40, key) :
-			   siphash_2u64(src | dst << 32, ports, key);
+	return tuple->v6 ? chs_tuple_hash_v6(tuple, hash, key) :
+			   chs_tuple_hash_v4(tuple, hash, key);
 }
 
 #endif /* CHS_TUPLE_H */

@@ -6,6 +6,7 @@
 
 #include "fuzz.h"
 #include "packet.h"
+#include "plain.h"
 #include "unit.h"
 
 #include <linux/skbuff.h>
@@ -58,6 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&pkt, 0xff, sizeof(pkt));
 	chs_packet_parse(&skb, v6, &pkt);
 	check(copy + head, len, v6, &pkt);
+	fuzz_input(data, size);
+	plain_check(&skb, v6, &pkt);
 
 	memset(&quoted, 0xff, sizeof(quoted));
 	if (chs_packet_parse_quote(&skb, v6, &quoted))

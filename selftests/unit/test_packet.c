@@ -2,6 +2,7 @@
 /* Packets made by hand, cut and damaged: what the parser makes of them. */
 
 #include "packet.h"
+#include "plain.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -208,8 +209,12 @@ static void copy_out(const struct buf *b, u32 len, struct sk_buff *skb)
 		memcpy(copy + head, b->data, len);
 	skb->data = copy;
 	skb->len = head + len;
+	skb->data_len = 0;
 	skb->head = head;
 }
+
+/* Whether what was parsed last is plain. */
+static bool plain;
 
 static struct chs_packet parse(const struct buf *b, u32 len)
 {
@@ -219,6 +224,7 @@ static struct chs_packet parse(const struct buf *b, u32 len)
 	copy_out(b, len, &skb);
 	memset(&pkt, 0xff, sizeof(pkt));
 	chs_packet_parse(&skb, b->v6, &pkt);
+	plain = plain_check(&skb, b->v6, &pkt);
 	free((void *)skb.data);
 	return pkt;
 }
@@ -277,6 +283,7 @@ static void check_plain(bool six)
 		CHECK_EQ(pkt.kind, CHS_PACKET_FLOW);
 		check_tuple(&pkt, six, protos[i]);
 		CHECK_EQ(pkt.l4_off, six ? 40 : 20);
+		CHECK_EQ(plain, protos[i] != SCTP);
 		CHECK_EQ(pkt.seq, protos[i] == TCP ? 0xdeadbeef : 0);
 		CHECK(!pkt.fragment && !pkt.syn && !pkt.fin && !pkt.rst);
 
@@ -833,7 +840,7 @@ static void check_sound(const struct buf *b, u32 len,
 void test_packet_mutated(void)
 {
 	u32 seen[CHS_PACKET_ICMP_ERROR + 1] = { };
-	u32 i, k, len;
+	u32 i, k, len, n_plain = 0;
 
 	for (i = 0; i < 1000000; i++) {
 		struct chs_packet pkt;
@@ -855,12 +862,14 @@ void test_packet_mutated(void)
 			      pkt.tuple.proto == UDP ||
 			      pkt.tuple.proto == SCTP);
 		pkt = parse(&b, len);
+		n_plain += plain;
 		check_sound(&b, len, &pkt);
 		if (pkt.kind <= CHS_PACKET_ICMP_ERROR)
 			seen[pkt.kind]++;
 	}
-	unit_note("bad %u, other %u, flow %u, fragment %u, error %u", seen[0],
-		  seen[1], seen[2], seen[3], seen[4]);
+	unit_note("bad %u, other %u, flow %u, fragment %u, error %u; plain %u",
+		  seen[0], seen[1], seen[2], seen[3], seen[4], n_plain);
+	CHECK(n_plain > 10000);
 	for (k = 0; k < ARRAY_SIZE(seen); k++)
 		CHECK(seen[k] > 10000);
 }

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sending most packets of mode route on their way.
+ *
+ * Everything that is not as nearly always, a route to be looked up, a neighbour
+ * that has not answered yet, an odd source, a packet that is too big, cloned or
+ * at the end of its hops, is left untouched to forward.c, which judges and
+ * counts it. So nothing is refused here.
+ */
+#ifndef CHS_FORWARD_PLAIN_H
+#define CHS_FORWARD_PLAIN_H
+
+#include <linux/etherdevice.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/skbuff.h>
+#include <net/arp.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/ndisc.h>
+#include <net/neighbour.h>
+
+#include "endpoint.h"
+#include "service.h"
+#include "stats.h"
+#include "steer.h"
+
+/* What forward.c finds no fault with, told by the first bytes. */
+static __always_inline bool chs_forward_plain_source_v4(const struct iphdr *ip)
+{
+	u32 saddr = ntohl(ip->saddr);
+
+	/* Not 0/8, 127/8, nor 224/3. */
+	return saddr >= 0x01000000 && saddr < 0xe0000000 &&
+	       saddr >> 24 != 127 && ip->saddr != ip->daddr;
+}
+
+static __always_inline bool
+chs_forward_plain_source_v6(const struct ipv6hdr *ip)
+{
+	u8 first = ip->saddr.s6_addr[0];
+
+	/* 2000::/3 and fc00::/7. */
+	return (first >> 5 == 1 || first >> 1 == 0x7e) &&
+	       !ipv6_addr_equal(&ip->saddr, &ip->daddr);
+}
+
+static __always_inline bool
+chs_forward_plain_header(const struct sk_buff *skb, bool v6)
+{
+	if (v6)
+		return ipv6_hdr(skb)->hop_limit > 1 &&
+		       chs_forward_plain_source_v6(ipv6_hdr(skb));
+	return ip_hdr(skb)->ttl > 1 && chs_forward_plain_source_v4(ip_hdr(skb));
+}
+
+/* No link carries less than the least: RFC 791 and 8200. */
+static __always_inline bool chs_forward_plain_fits(const struct sk_buff *skb,
+						   const struct dst_entry *dst,
+						   bool v6)
+{
+	if (v6)
+		return skb->len <= IPV6_MIN_MTU ||
+		       skb->len <= ip6_dst_mtu_maybe_forward(dst, true);
+	return skb->len <= IPV4_MIN_MTU ||
+	       skb->len <= ip_dst_mtu_maybe_forward(dst, true);
+}
+
+static __always_inline struct neighbour *
+chs_forward_plain_neighbour(const struct chs_hop *hop, bool v6)
+{
+	struct net_device *dev = hop->dst->dev;
+	struct neighbour *neigh;
+
+	neigh = v6 ? __ipv6_neigh_lookup_noref(dev, &hop->nexthop) :
+		     __ipv4_neigh_lookup_noref(dev, (__force u32)hop->nexthop.w[3]);
+	if (likely(neigh && READ_ONCE(neigh->nud_state) & NUD_CONNECTED))
+		return neigh;
+	return NULL;
+}
+
+/* Where one of the two is not of Ethernet that says nothing: so be it. */
+static __always_inline bool
+chs_forward_plain_came_from(const struct neighbour *neigh,
+			    const struct sk_buff *skb)
+{
+	unsigned int seq;
+	bool equal;
+
+	if (unlikely(!skb_mac_header_was_set(skb)))
+		return true;
+	do {
+		seq = read_seqbegin(&neigh->ha_lock);
+		equal = ether_addr_equal(neigh->ha, eth_hdr(skb)->h_source);
+	} while (read_seqretry(&neigh->ha_lock, seq));
+	return equal;
+}
+
+/**
+ * chs_forward_plain() - send a packet to its backend, if there is nothing to it
+ * @skb: packet that chs_packet_plain_v4() or _v6() knows; consumed if sent
+ * @state: the hook's state
+ * @verdict: where it goes
+ * @v6: it is IPv6
+ *
+ * Context: netfilter hook at PRE_ROUTING, bottom halves off.
+ * Return: false if chs_forward() is to do it.
+ */
+static __always_inline bool
+chs_forward_plain(struct sk_buff *skb, const struct nf_hook_state *state,
+		  const struct chs_verdict *verdict, bool v6)
+{
+	const struct chs_backend *backend = verdict->backend;
+	const struct chs_service *svc = verdict->svc;
+	unsigned int len = skb->len;
+	const struct chs_hop *hop;
+	struct neighbour *neigh;
+	struct net_device *dev;
+
+	if (svc->mode != CHS_MODE_ROUTE ||
+	    unlikely(!chs_forward_plain_header(skb, v6)))
+		return false;
+	/* A header cache, below, is for packets of its own family. */
+	if (unlikely(chs_addr_is_v4(&backend->endpoint->key.addr) == v6))
+		return false;
+	hop = chs_endpoint_hop(backend->endpoint, state->net);
+	if (unlikely(!hop || skb_cloned(skb) || skb_is_gso(skb) ||
+		     !chs_forward_plain_fits(skb, hop->dst, v6)))
+		return false;
+
+	dev = hop->dst->dev;
+	neigh = chs_forward_plain_neighbour(hop, v6);
+	if (unlikely(!neigh || chs_forward_plain_came_from(neigh, skb) ||
+		     skb_headroom(skb) < LL_RESERVED_SPACE(dev)))
+		return false;
+
+	if (v6)
+		ipv6_hdr(skb)->hop_limit--;
+	else
+		ip_decrease_ttl(ip_hdr(skb));
+	skb_orphan(skb);
+	skb_forward_csum(skb);
+	skb_clear_tstamp(skb);
+#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
+	skb_ext_del(skb, SKB_EXT_BRIDGE_NF);
+#endif
+	skb_dst_drop(skb);
+	skb->dev = dev;
+
+	chs_stats_packet(svc->counters, len);
+	chs_stats_packet(backend->counters, len);
+	neigh_output(neigh, skb, false);
+	return true;
+}
+
+#endif /* CHS_FORWARD_PLAIN_H */
