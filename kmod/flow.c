@@ -13,9 +13,11 @@
 #include "service.h"
 #include "stats.h"
 
+#include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/rhashtable.h>
 #include <linux/sched.h>
+#include <linux/stddef.h>
 #include <linux/slab.h>
 
 /* What is looked at to find an entry to evict. */
@@ -24,10 +26,33 @@
 
 static struct kmem_cache *cache;
 
+/* Of an address of IPv4 the rest is the same for all. */
+static inline u32 key_hash(const void *data, u32 len, u32 seed)
+{
+	const struct chs_flow_key *key = data;
+
+	if (chs_addr_is_v4(&key->saddr))
+		return jhash_2words((__force u32)key->saddr.w[3], key->ports,
+				    seed);
+	return jhash2(data, len / sizeof(u32), seed);
+}
+
+/* What memcmp() does, without a call. */
+static inline int key_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct chs_flow *flow = obj;
+	const struct chs_flow_key *key = arg->key;
+
+	return !chs_addr_equal(&flow->key.saddr, &key->saddr) ||
+	       flow->key.ports != key->ports;
+}
+
 static const struct rhashtable_params params = {
 	.head_offset = offsetof(struct chs_flow, node),
 	.key_offset = offsetof(struct chs_flow, key),
-	.key_len = sizeof(struct chs_flow_key),
+	.key_len = offsetofend(struct chs_flow_key, ports),
+	.hashfn = key_hash,
+	.obj_cmpfn = key_cmp,
 	.automatic_shrinking = true,
 };
 

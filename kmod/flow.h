@@ -21,18 +21,18 @@ struct chs_service;
  * @saddr: client address
  * @sport: client port
  * @dport: service port
- * @zero: always 0; keys are hashed and compared byte by byte, so that there must
- *	be no padding
+ * @ports: both ports
  */
 struct chs_flow_key {
 	union chs_addr saddr;
-	__be16 sport;
-	__be16 dport;
-	u32 zero;
+	union {
+		struct {
+			__be16 sport;
+			__be16 dport;
+		};
+		u32 ports;
+	};
 };
-
-static_assert(sizeof(struct chs_flow_key) ==
-	      sizeof(union chs_addr) + 2 * sizeof(__be16) + sizeof(u32));
 
 /**
  * enum chs_flow_state - how sure a flow is
@@ -121,7 +121,6 @@ static inline void chs_flow_key_set(struct chs_flow_key *key,
 	key->saddr = tuple->saddr;
 	key->sport = tuple->sport;
 	key->dport = tuple->dport;
-	key->zero = 0;
 }
 
 /**
