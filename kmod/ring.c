@@ -120,23 +120,6 @@ void chs_ring_key_default(siphash_key_t *key)
 }
 
 /**
- * chs_ring_id_cmp() - order of two identities
- * @a: one
- * @b: the other
- *
- * By value: 10.0.0.2 before 10.0.0.10, port 9 before port 10.
- *
- * Context: any.
- * Return: below, equal to or above zero, like memcmp().
- */
-int chs_ring_id_cmp(const struct chs_ring_id *a, const struct chs_ring_id *b)
-{
-	int diff = memcmp(&a->addr, &b->addr, sizeof(a->addr));
-
-	return diff ?: (int)be16_to_cpu(a->port) - (int)be16_to_cpu(b->port);
-}
-
-/**
  * chs_ring_node_points() - number of points of a backend
  * @conf: the ring's configuration, in range
  * @weight: the backend's weight, in range

@@ -117,6 +117,28 @@ struct chs_ring {
 };
 
 /**
+ * chs_ring_id_cmp() - order of two identities
+ * @a: one
+ * @b: the other
+ *
+ * By value: 10.0.0.2 before 10.0.0.10, port 9 before port 10.
+ *
+ * Context: any.
+ * Return: below, equal to or above zero, like memcmp().
+ */
+static inline int chs_ring_id_cmp(const struct chs_ring_id *a,
+				  const struct chs_ring_id *b)
+{
+	unsigned int half = a->addr.q[0] == b->addr.q[0];
+	const __u64 x = be64_to_cpu((__force __be64)a->addr.q[half]);
+	const __u64 y = be64_to_cpu((__force __be64)b->addr.q[half]);
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (int)be16_to_cpu(a->port) - (int)be16_to_cpu(b->port);
+}
+
+/**
  * chs_ring_slot() - arc of a hash
  * @hash: a flow's hash
  * @slots: number of arcs, a power of two
@@ -132,7 +154,6 @@ static inline __u32 chs_ring_slot(__u64 hash, __u32 slots)
 
 void chs_ring_key_default(siphash_key_t *key);
 void chs_ring_key_set(siphash_key_t *key, const __u8 bytes[16]);
-int chs_ring_id_cmp(const struct chs_ring_id *a, const struct chs_ring_id *b);
 __u32 chs_ring_node_points(const struct chs_ring_conf *conf, __u32 weight);
 __u64 chs_ring_point(const struct chs_ring_conf *conf,
 		     const struct chs_ring_id *id, __u32 index);

@@ -19,7 +19,6 @@ static u64 masked_3u64(u64 a, u64 b, u64 c, const siphash_key_t *key)
 #define siphash_3u64		masked_3u64
 #define chs_ring_key_default	masked_key_default
 #define chs_ring_key_set	masked_key_set
-#define chs_ring_id_cmp		masked_id_cmp
 #define chs_ring_node_points	masked_node_points
 #define chs_ring_point		masked_point
 #define chs_ring_build		masked_build
