@@ -93,8 +93,12 @@ static void push_v4(struct sk_buff *skb, struct dst_entry *dst, __be32 daddr,
 	ip->protocol = proto;
 	ip->saddr = saddr;
 	ip->daddr = daddr;
-	__ip_select_ident(dev_net(dst->dev), ip,
-			  skb_shinfo(skb)->gso_segs ?: 1);
+	/* What is never fragmented needs none: RFC 6864, 4.1. */
+	if (df)
+		ip->id = 0;
+	else
+		__ip_select_ident(dev_net(dst->dev), ip,
+				  skb_shinfo(skb)->gso_segs ?: 1);
 	ip_send_check(ip);
 }
 
