@@ -6,8 +6,9 @@
  *
  * ============  ======================  =====================================
  * before        before conntrack        forgets a connection that has ended, for
- *                                       a SYN; counts what has no room in the
- *                                       table
+ *                                       a SYN; has a reset believed after a
+ *                                       flowtable; counts what has no room in
+ *                                       the table
  * choose        NAT_DST - 1, nf_nat's   first packet of a flow: picks a
  *               own list                backend and hands it to nf_nat
  * masquerade    NAT_SRC - 1, nf_nat's   first packet: translates the source

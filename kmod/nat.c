@@ -216,8 +216,11 @@ static bool has_room(struct net *net, const struct chs_tuple *tuple)
 	return true;
 }
 
-/* Whether a packet opens a TCP connection: a look that every one can afford. */
-static bool is_syn(const struct sk_buff *skb, bool v6)
+/*
+ * Whether a packet opens a TCP connection or resets one: a look that every one
+ * can afford.
+ */
+static bool is_syn_or_rst(const struct sk_buff *skb, bool v6)
 {
 	const struct tcphdr *tcp;
 	struct tcphdr buf;
@@ -235,7 +238,7 @@ static bool is_syn(const struct sk_buff *skb, bool v6)
 
 	tcp = skb_header_pointer(skb, skb_network_offset(skb) + off,
 				 sizeof(buf), &buf);
-	return tcp && tcp->syn && !tcp->ack;
+	return tcp && (tcp->rst || (tcp->syn && !tcp->ack));
 }
 
 /*
@@ -253,20 +256,78 @@ static void forget_ended(struct net *net, const struct chs_tuple *tuple)
 	nf_ct_put(ct);
 }
 
+/* The service in mode nat that a connection was steered by, or NULL. */
+static const struct chs_service *steered_by(const struct chs_table *table,
+					    const struct nf_conn *ct)
+{
+	const struct chs_service *svc;
+	struct chs_tuple tuple;
+
+	if (!(ct->status & IPS_DST_NAT) || !chs_nat_tuple(ct, &tuple))
+		return NULL;
+
+	svc = chs_steer_service(table, &tuple, 0);
+	if (!svc || svc->mode != CHS_MODE_NAT ||
+	    !chs_nat_backend(svc, ct, tuple.dport))
+		return NULL;
+	return svc;
+}
+
+/*
+ * Conntrack believes a reset by its sequence number. Of a connection that was in
+ * a flowtable it knows none of now, and would go on taking it for established.
+ * The flowtable, as it hands the connection back, has conntrack forget both
+ * windows, and since Linux 6.14 what was acknowledged too; before, that is left
+ * to us.
+ */
+static void forget_acked(struct nf_conn *ct)
+{
+	struct ip_ct_tcp_state *seen = ct->proto.tcp.seen;
+
+	spin_lock_bh(&ct->lock);
+	if (!seen[0].td_maxwin && !seen[1].td_maxwin) {
+		seen[0].flags &= ~IP_CT_TCP_FLAG_MAXACK_SET;
+		seen[1].flags &= ~IP_CT_TCP_FLAG_MAXACK_SET;
+	}
+	spin_unlock_bh(&ct->lock);
+}
+
+/* A reset, from either end. */
+static void before_reset(const struct chs_table *table, struct net *net,
+			 const struct chs_tuple *tuple)
+{
+	struct nf_conntrack_tuple_hash *found;
+	struct nf_conntrack_tuple nf_tuple;
+	struct nf_conn *ct;
+
+	tuple_to_nf(&nf_tuple, tuple);
+	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &nf_tuple);
+	if (!found)
+		return;
+
+	ct = nf_ct_tuplehash_to_ctrack(found);
+	if (steered_by(table, ct))
+		forget_acked(ct);
+	nf_ct_put(ct);
+}
+
 static unsigned int nat_before(const struct chs_table *table,
 			       struct sk_buff *skb,
 			       const struct nf_hook_state *state)
 {
+	struct chs_packet pkt = { .kind = CHS_PACKET_OTHER };
 	unsigned int max = READ_ONCE(nf_conntrack_max);
 	const struct chs_service *svc;
-	struct chs_packet pkt;
 	bool full;
 
 	full = max && nf_conntrack_count(state->net) >= max;
-	if (likely(!full) && !is_syn(skb, is_v6(state)))
+	if (likely(!full) && !is_syn_or_rst(skb, is_v6(state)))
 		return NF_ACCEPT;
 
 	svc = service_of(table, skb, state, &pkt);
+	if (pkt.kind == CHS_PACKET_FLOW && pkt.rst &&
+	    pkt.tuple.proto == IPPROTO_TCP)
+		before_reset(table, state->net, &pkt.tuple);
 	if (!svc || pkt.kind != CHS_PACKET_FLOW)
 		return NF_ACCEPT;
 	if (pkt.syn)
@@ -424,15 +485,9 @@ static unsigned int nat_demux(const struct chs_table *table,
 static bool wants_masquerade(const struct chs_table *table,
 			     const struct nf_conn *ct)
 {
-	const struct chs_service *svc;
-	struct chs_tuple tuple;
+	const struct chs_service *svc = steered_by(table, ct);
 
-	if (!(ct->status & IPS_DST_NAT) || !chs_nat_tuple(ct, &tuple))
-		return false;
-
-	svc = chs_steer_service(table, &tuple, 0);
-	return svc && svc->mode == CHS_MODE_NAT && svc->masquerade &&
-	       chs_nat_backend(svc, ct, tuple.dport);
+	return svc && svc->masquerade;
 }
 
 static const struct chs_table *table_of(void *priv)
