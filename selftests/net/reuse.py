@@ -6,9 +6,10 @@ usage: reuse.py ADDRESS PORT FIRST-SPORT SPORTS COUNT HOW
 
 Each asks a server of whoami.py who it is. HOW it ends: "server" closes first
 (so that the client may use the port again at once), "client" closes first (the
-port is in TIME_WAIT then), it is "reset", it is reset and an ACK comes "late", or
-"half=FIFO": the server closes, and the client only when something comes out of
-FIFO. Prints a line a connection,
+port is in TIME_WAIT then), it is "reset" by the client or "aborted" by the server,
+it is reset and an ACK comes "late", or "half=FIFO": the server closes, and the
+client only when something comes out of FIFO. Of several, with commas, each in
+turn. Prints a line a connection,
 
     SPORT BACKEND
 
@@ -38,6 +39,12 @@ def ask(sock, how):
     if theirs:
         while sock.recv(200):
             pass
+    elif how == "aborted":
+        sock.send(b"reset\n")
+        try:
+            sock.recv(200)
+        except ConnectionResetError:
+            pass
     elif how in ("reset", "late"):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                         struct.pack("ii", 1, 0))
@@ -64,11 +71,12 @@ def late_ack(family, ours, theirs):
 def main():
     if len(sys.argv) != 7:
         sys.exit(__doc__)
-    address, how = sys.argv[1], sys.argv[6]
+    address, hows = sys.argv[1], sys.argv[6].split(",")
     port, first, sports, count = map(int, sys.argv[2:6])
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for i in range(count):
         sport = first + i % sports
+        how = hows[i % len(hows)]
         try:
             sock = connect(family, sport, (address, port))
             print(sport, ask(sock, how), flush=True)
