@@ -290,7 +290,7 @@ gone()
 
 	have_b1
 	for f in 4 6; do
-		chs_conns "udp$f" run gap=2 timeout=3000
+		chs_conns "udp$f" run gap=2 timeout=$((3000 * CHS_SLOW))
 	done
 	change "$@"
 	start=$(chs_ms)
@@ -445,7 +445,7 @@ removed()
 # over ID: the end of a service is that of its connections
 over()
 {
-	chs_conns "$1" exchange timeout=3000
+	chs_conns "$1" exchange
 	if [[ $1 == tcp* ]]; then
 		chs_answers "$1" answered=0 broken="$COUNT" reset="$COUNT"
 	else
