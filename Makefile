@@ -81,7 +81,7 @@ demo: deps
 		$(CURDIR)/selftests/demo/demo.sh
 
 bench: deps tool
-	$(Q)selftests/bench.sh
+	$(Q)selftests/bench.sh $(T)
 
 shell: deps tool
 	$(Q)selftests/vm/run.sh --kernel $(KERNEL) --shell
@@ -112,7 +112,7 @@ help:
 	@echo '  test       every test on each kernel; TAP  (T="pattern..." for some)'
 	@echo '  check      linters and static checkers     (T="check..." for some)'
 	@echo '  fuzz       look for inputs that break ring or parser'
-	@echo '  bench      all measurements'
+	@echo '  bench      all measurements                (T="--quick case..." for some)'
 	@echo '  deps       install what building and testing need'
 	@echo '  ynl        generate code from kmod/chsteer.yaml'
 	@echo 'Variables:'

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# In the VM: measures cases, and prints of each a line a repetition:
+#
+#   result CASE PACKETS NANOSECONDS
+#   failed CASE WHY
+#
+# usage: guest.sh [--packets N] [--repeat N] CASE...		lines of the file "cases"
+
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=../module.sh
+. "$here/../module.sh"
+# shellcheck source=contenders.sh
+. "$here/contenders.sh"
+# shellcheck source=generate.sh
+. "$here/generate.sh"
+
+packets=4000 repeat=3
+
+die()
+{
+	echo "failed $name $*"
+	exit 1
+}
+
+sent()
+{
+	cat /sys/class/net/out/statistics/tx_packets
+}
+
+# round CLIENT: as many packets as there are flows, each of another
+round()
+{
+	local before expect=$packets
+
+	client "$1"
+	gen_source "$REPLY" "$packets"
+	before=$(sent)
+	gen_run "$packets" || die "the generator: $(tail -n 1 "/proc/net/pktgen/$GEN_DEV")"
+	((GEN_SENT == packets)) || die "$GEN_SENT packets were made"
+	# Nothing else is sent there: what is not measured must not look cheap.
+	[[ $contender == none ]] && expect=0
+	(($(sent) - before == expect)) ||
+		die "$(($(sent) - before)) packets of $expect left"
+}
+
+# In a namespace of its own.
+measure()
+{
+	local mac=02:00:00:00:00:01 n
+
+	network || die "no network"
+	"setup_${contender//-/_}" > "$work/log" 2>&1 || {
+		sed 's/^/# /' "$work/log"
+		die "set-up"
+	}
+	# It is for another host, which is the first that IP looks at.
+	[[ $contender != none ]] || mac=02:00:00:00:00:ff
+	vip 0
+	[[ $contender != forward* && $flows != foreign ]] || foreign
+	gen_setup "$family" "$mac" "$REPLY"
+	# Lets the set-up settle, and what is done once be done.
+	sleep 1
+	round 0
+	for ((n = 1; n <= repeat; n++)); do
+		case $flows in
+		new)	round "$n" ;;
+		*)	round 0 ;;
+		esac
+		echo "result $name $GEN_SENT $GEN_NS"
+	done
+	echo rem_device_all > /proc/net/pktgen/kpktgend_0
+}
+
+one()
+{
+	ip netns add bench
+	ip netns exec bench "$0" --inside --packets "$packets" --repeat "$repeat" "$1"
+	ip netns delete bench
+	# It goes in the background; time costs nothing when nothing is done in it.
+	sleep 3
+}
+
+inside=
+while (($#)); do
+	case $1 in
+	--inside)	inside=y ;;
+	--packets)	packets=$2; shift ;;
+	--repeat)	repeat=$2; shift ;;
+	*)		break ;;
+	esac
+	shift
+done
+
+if [[ $inside ]]; then
+	work=$(mktemp -d)
+	read -r name contender family flows backends services affinity <<< "$1"
+	measure
+	rm -rf "$work"
+	exit 0
+fi
+
+modprobe -a pktgen ip_vs ip_vs_mh nf_conntrack nft_ct nft_nat nft_hash dummy
+chs_load || exit 1
+for line in "$@"; do
+	one "$line"
+done
+chs_unload
