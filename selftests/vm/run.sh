@@ -30,6 +30,8 @@ usage: run.sh [OPTION]... [--] COMMAND [ARGUMENT]...
                   to keep two apart, and preempts anywhere
   --mem M         default 2G
   --icount        one CPU on which a nanosecond is an instruction
+  --plugin FILE[,ARGUMENT]...
+                  a plugin of QEMU
   --no-module     do not build the module first
   --shell         an interactive shell with the module loaded
 
@@ -45,7 +47,7 @@ die()
 	exit 125
 }
 
-kernel=6.12 limit=600 cpus='' mem=2G icount='' module=y shell=''
+kernel=6.12 limit=600 cpus='' mem=2G icount='' plugin='' module=y shell=''
 while (($#)); do
 	case $1 in
 	--kernel)	kernel=${2:?}; shift ;;
@@ -53,6 +55,7 @@ while (($#)); do
 	--cpus)		cpus=${2:?}; shift ;;
 	--mem)		mem=${2:?}; shift ;;
 	--icount)	icount=y ;;
+	--plugin)	plugin=${2:?}; shift ;;
 	--no-module)	module='' ;;
 	--shell)	shell=y ;;
 	-h|--help)	usage; exit 0 ;;
@@ -222,7 +225,7 @@ else
 	# Without ACPI a kernel finds the first CPU of each socket.
 	qemu+=(-accel tcg,thread=multi -smp "${cpus:=2},sockets=$cpus")
 fi
-qemu+=(-append "$cmdline")
+qemu+=(-append "$cmdline" ${plugin:+-plugin "$plugin"})
 
 if [[ $shell ]]; then
 	"${qemu[@]}" -chardev stdio,id=console,signal=off -serial chardev:console \
