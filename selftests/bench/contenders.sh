@@ -80,7 +80,11 @@ network()
 	local n mac
 
 	ip link set lo up
-	ip link add in type dummy
+	if [[ $flows == gro ]]; then
+		ip tuntap add in mode tap
+	else
+		ip link add in type dummy
+	fi
 	ip link add out type dummy
 	sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 \
 		net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.in.rp_filter=0 \
@@ -179,17 +183,18 @@ setup_nft()
 # packet is for.
 chsteer()
 {
-	local n options=
+	local n proto=udp options=
 
+	[[ $flows != gro ]] || proto=tcp
 	[[ $affinity == - ]] || options=" affinity $affinity"
 	for ((n = services - 1; n > 0; n--)); do
 		service "$n"
-		echo "service add s$n udp $REPLY mode $1 points 8 slots 256 balance off$options"
+		echo "service add s$n $proto $REPLY mode $1 points 8 slots 256 balance off$options"
 		backend_of 0 "$n"
 		echo "backend add s$n $REPLY"
 	done > "$work/chsteer"
 	service 0
-	echo "service add s0 udp $REPLY mode $1$options" >> "$work/chsteer"
+	echo "service add s0 $proto $REPLY mode $1$options" >> "$work/chsteer"
 	for ((n = 0; n < backends; n++)); do
 		backend_of "$n" 0
 		echo "backend add s0 $REPLY"

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034 # results are for who sources it
 #
-# The packet generator: the kernel's own, which hands its packets to the receive
-# path of a device. Sourced, in the namespace that is measured.
+# The packet generators, which hand packets to the receive path of a device: the
+# kernel's own, and push.c, for packets of many segments, which that cannot make.
+# Sourced, in the namespace that is measured.
 
 GEN_DEV=in
+GEN_TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/out
+GEN_MARKS=	# does the plugin count?
+
+# What receive offload makes of a transfer.
+GEN_BYTES=32768
+GEN_SEGMENT=1360
 
 GEN_NS=		# nanoseconds and
 GEN_SENT=	# packets of the last run
@@ -54,9 +61,22 @@ gen_run()
 	local line
 
 	gen_set count "$1"
-	echo start > /proc/net/pktgen/pgctrl
+	# As "echo start", between marks.
+	if [[ $GEN_MARKS ]]; then
+		"$GEN_TOOLS/mark" /proc/net/pktgen/pgctrl start || return
+	else
+		echo start > /proc/net/pktgen/pgctrl
+	fi
 	line=$(grep '^Result: OK' "/proc/net/pktgen/$GEN_DEV") || return
 	[[ $line =~ ^Result:\ OK:\ ([0-9]+).*usec,\ ([0-9]+)\  ]] || return
 	GEN_NS=${BASH_REMATCH[1]}000
 	GEN_SENT=${BASH_REMATCH[2]}
+}
+
+# gen_push MAC SOURCE DESTINATION PACKETS
+gen_push()
+{
+	GEN_NS=$("$GEN_TOOLS/push" ${GEN_MARKS:+-m} "$GEN_DEV" "$1" "$2" "$3" "$4" "$4" \
+		"$GEN_BYTES" "$GEN_SEGMENT") || return
+	GEN_SENT=$4
 }

@@ -4,9 +4,13 @@
 # In the VM: measures cases, and prints of each a line a repetition:
 #
 #   result CASE PACKETS NANOSECONDS
+#   control CASE INSTRUCTIONS NANOSECONDS	of a change, with and without its waits
 #   failed CASE WHY
 #
-# usage: guest.sh [--packets N] [--repeat N] CASE...		lines of the file "cases"
+# usage: guest.sh [--packets N] [--repeat N] [--marks] CASE...
+#
+# A CASE is a line of the file "cases". With --marks the emulator's plugin is told
+# what to count; lines "counted CASE PACKETS" follow, and what the addresses belong to.
 
 set -u
 
@@ -17,8 +21,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/contenders.sh"
 # shellcheck source=generate.sh
 . "$here/generate.sh"
+# shellcheck source=control.sh
+. "$here/control.sh"
 
-packets=4000 repeat=3
+packets=4000 repeat=3 marks=
 
 die()
 {
@@ -37,9 +43,13 @@ round()
 	local before expect=$packets
 
 	client "$1"
-	gen_source "$REPLY" "$packets"
 	before=$(sent)
-	gen_run "$packets" || die "the generator: $(tail -n 1 "/proc/net/pktgen/$GEN_DEV")"
+	if [[ $flows == gro ]]; then
+		gen_push "$mac" "$REPLY" "$destination" "$packets"
+	else
+		gen_source "$REPLY" "$packets"
+		gen_run "$packets"
+	fi || die "the generator failed"
 	((GEN_SENT == packets)) || die "$GEN_SENT packets were made"
 	# Nothing else is sent there: what is not measured must not look cheap.
 	[[ $contender == none ]] && expect=0
@@ -50,9 +60,13 @@ round()
 # In a namespace of its own.
 measure()
 {
-	local mac=02:00:00:00:00:01 n
+	local mac=02:00:00:00:00:01 destination n
 
 	network || die "no network"
+	if [[ $flows == control ]]; then
+		control_measure
+		return
+	fi
 	"setup_${contender//-/_}" > "$work/log" 2>&1 || {
 		sed 's/^/# /' "$work/log"
 		die "set-up"
@@ -61,27 +75,42 @@ measure()
 	[[ $contender != none ]] || mac=02:00:00:00:00:ff
 	vip 0
 	[[ $contender != forward* && $flows != foreign ]] || foreign
-	gen_setup "$family" "$mac" "$REPLY"
+	destination=$REPLY
+	[[ $flows == gro ]] || gen_setup "$family" "$mac" "$destination"
 	# Lets the set-up settle, and what is done once be done.
 	sleep 1
 	round 0
+	GEN_MARKS=$marks
 	for ((n = 1; n <= repeat; n++)); do
 		case $flows in
 		new)	round "$n" ;;
 		*)	round 0 ;;
 		esac
 		echo "result $name $GEN_SENT $GEN_NS"
+		[[ ! $marks ]] || echo "counted $name $GEN_SENT"
 	done
-	echo rem_device_all > /proc/net/pktgen/kpktgend_0
+	[[ $flows == gro ]] || echo rem_device_all > /proc/net/pktgen/kpktgend_0
 }
 
 one()
 {
 	ip netns add bench
-	ip netns exec bench "$0" --inside --packets "$packets" --repeat "$repeat" "$1"
+	ip netns exec bench "$0" --inside --packets "$packets" --repeat "$repeat" \
+		${marks:+--marks} "$1"
 	ip netns delete bench
 	# It goes in the background; time costs nothing when nothing is done in it.
 	sleep 3
+}
+
+# "symbol ADDRESS NAME [MODULE]", and where the sections of this module are.
+symbols()
+{
+	local section address
+
+	sed -n 's/ [tTwW] / /p' /proc/kallsyms | sed 's/^/symbol /'
+	for section in /sys/module/chsteer/sections/.*text*; do
+		read -r address < "$section" && echo "section ${section##*/} $address"
+	done
 }
 
 inside=
@@ -90,6 +119,7 @@ while (($#)); do
 	--inside)	inside=y ;;
 	--packets)	packets=$2; shift ;;
 	--repeat)	repeat=$2; shift ;;
+	--marks)	marks=y ;;
 	*)		break ;;
 	esac
 	shift
@@ -103,9 +133,10 @@ if [[ $inside ]]; then
 	exit 0
 fi
 
-modprobe -a pktgen ip_vs ip_vs_mh nf_conntrack nft_ct nft_nat nft_hash dummy
+modprobe -a pktgen ip_vs ip_vs_mh nf_conntrack nft_ct nft_nat nft_hash dummy tun
 chs_load || exit 1
 for line in "$@"; do
 	one "$line"
 done
+[[ ! $marks ]] || symbols
 chs_unload

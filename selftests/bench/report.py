@@ -39,6 +39,13 @@ GOALS = [
     ("10,000 services / 1", "route-10000s-v4", 1.05, "route-ring-v4"),
 ]
 
+# What a change costs: what it is measured against, and at most how many times that.
+CHANGES = {
+    "apply-1x1000": ("restore-1x1000", 0.1),
+    "apply-1000x10": ("restore-1000x10", None),
+    "weight-5000s": ("ipvs-weight-5000s", None),
+}
+
 # At most so much more: of a packet that is for no service and is forwarded.
 GOALS_MORE = [
     ("for no service, 1 service", "foreign-1s-v4", 130, "forward-v4"),
@@ -61,17 +68,21 @@ def read_cases(path):
 
 
 def read_raw(path):
-    """Instructions a packet, a repetition, of each case; and what failed."""
+    """Instructions a packet, a repetition, of each case; what changes took, and
+    what failed."""
     runs = collections.defaultdict(list)
+    changes = collections.defaultdict(list)
     failed = {}
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             words = line.split()
             if words[:1] == ["result"] and len(words) == 4:
                 runs[words[1]].append(int(words[3]) / int(words[2]))
+            elif words[:1] == ["control"] and len(words) == 4:
+                changes[words[1]].append((int(words[2]), int(words[3])))
             elif words[:1] == ["failed"]:
                 failed[words[1]] = " ".join(words[2:])
-    return runs, failed
+    return runs, changes, failed
 
 
 def median(values):
@@ -80,13 +91,25 @@ def median(values):
     return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
 
 
+def version(case):
+    """The end of the names of what it is compared with."""
+    return ("-gro-v" if case["flows"] == "gro" else "-v") + case["family"]
+
+
+def spread(values):
+    """Of repetitions, in parts of their median."""
+    if len(values) < 2:
+        return None
+    return round((max(values) - min(values)) / median(values), 5)
+
+
 def measure(cases, runs, failed):
     """A row a case, in the order of the cases."""
     rows = {}
     for name, case in cases.items():
         if name not in runs or name in failed:
             continue
-        generator = runs.get("none-v" + case["family"])
+        generator = runs.get("none" + version(case))
         if not generator:
             failed[name] = "the generator was not measured"
             continue
@@ -94,7 +117,7 @@ def measure(cases, runs, failed):
         rows[name] = {
             "case": name, **case, "total": round(total, 1),
             "net": round(total - median(generator), 1),
-            "spread": round((max(runs[name]) - min(runs[name])) / total, 5),
+            "spread": spread(runs[name]),
             "repetitions": len(runs[name]),
         }
     return rows
@@ -103,11 +126,10 @@ def measure(cases, runs, failed):
 def compare(rows):
     """Adds ratios to what each is measured against."""
     for row in rows.values():
-        version = "-v" + row["family"]
         for key, name in (("forward", "forward"), ("ipvs_new", "ipvs-dr-new"),
                           ("ipvs_standing", "ipvs-dr-standing"),
                           ("nft_standing", "nft-standing"), ("nft_new", "nft-new")):
-            other = rows.get(name + version)
+            other = rows.get(name + version(row))
             row[key] = (round(row["net"] / other["net"], 3)
                         if other and row["contender"] != "none" else None)
 
@@ -127,16 +149,58 @@ def goals(rows, failed):
     return found
 
 
+def percent(value):
+    return "-" if value is None else f"{100 * value:.2f}%"
+
+
+def measure_changes(changes, failed):
+    rows = {}
+    for name, times in changes.items():
+        if name not in failed:
+            spent = [time[0] for time in times]
+            rows[name] = {"case": name, "instructions": median(spent),
+                          "elapsed": median([time[1] for time in times]),
+                          "spread": spread(spent),
+                          "repetitions": len(times)}
+    return rows
+
+
+def goals_changes(rows, failed):
+    found = []
+    for name, (against, most) in CHANGES.items():
+        if most is None or {name, against} - set(rows) - set(failed):
+            continue
+        value = None
+        if name in rows and against in rows:
+            value = round(rows[name]["instructions"] / rows[against]["instructions"], 4)
+        found.append({"goal": "changes / IPVS", "case": name, "against": against,
+                      "most": most, "value": value, "met": value is not None and value <= most})
+    return found
+
+
+def table_changes(rows):
+    if rows:
+        print(f"\nchanges: millions of instructions, and of nanoseconds with waits\n\n"
+              f"{'case':<24}{'instr.':>9}{'spread':>8}{'elapsed':>9}{'/IPVS':>9}")
+    for name, row in rows.items():
+        other = rows.get(CHANGES.get(name, ("",))[0])
+        ratio = f"{row['instructions'] / other['instructions']:.4f}" if other else "-"
+        print(f"{name:<24}{row['instructions'] / 1e6:>9.2f}{percent(row['spread']):>8}"
+              f"{row['elapsed'] / 1e6:>9.2f}{ratio:>9}")
+
+
 def table(rows):
     def ratio(value):
         return "-" if value is None else f"{value:.2f}"
 
+    if not rows:
+        return
     print("instructions a packet, net of the generator (none: the generator alone)\n")
     print(f"{'case':<24}{'net':>7}{'spread':>8}{'/fwd':>7}{'/IPVS new':>10}"
           f"{'/standing':>10}{'/nft new':>9}{'/standing':>10}")
     for row in rows.values():
         net = row["total"] if row["contender"] == "none" else row["net"]
-        print(f"{row['case']:<24}{net:>7.0f}{100 * row['spread']:>7.2f}%"
+        print(f"{row['case']:<24}{net:>7.0f}{percent(row['spread']):>8}"
               f"{ratio(row['forward']):>7}{ratio(row['ipvs_new']):>10}"
               f"{ratio(row['ipvs_standing']):>10}{ratio(row['nft_new']):>9}"
               f"{ratio(row['nft_standing']):>10}")
@@ -159,20 +223,23 @@ def main():
     args = parser.parse_args()
 
     cases = read_cases(args.cases)
-    runs, failed = read_raw(args.raw)
+    runs, changes, failed = read_raw(args.raw)
     rows = measure(cases, runs, failed)
     compare(rows)
-    found = goals(rows, failed)
+    changes = measure_changes(changes, failed)
+    found = goals(rows, failed) + goals_changes(changes, failed)
     table(rows)
+    table_changes(changes)
     table_goals(found)
     for name, why in failed.items():
         print(f"\nFAILED: {name}: {why}")
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump({"unit": "instructions a packet", "cases": list(rows.values()),
+                       "changes": list(changes.values()),
                        "goals": found, "failed": failed}, file, indent=1)
             file.write("\n")
-    return 1 if failed or not rows else 0
+    return 1 if failed or not (rows or changes) else 0
 
 
 if __name__ == "__main__":

@@ -5,13 +5,15 @@
 # VM in which an instruction takes a nanosecond. Table on stdout; as JSON, and the
 # figures that it was made from, in selftests/bench/out/.
 #
-# usage: run.sh [--quick] [--kernel K] [PATTERN...]
+# usage: run.sh [--quick] [--profile [--lines]] [--kernel K] [PATTERN...]
+#        run.sh --list
 #
 #   --quick     one repetition of half as many packets
+#   --profile   which functions of the kernel the instructions are in
+#   --lines     ... and which lines of this module
 #   --kernel K  as of vm/run.sh
 #   PATTERN     only cases that match one of these regular expressions, and those
 #               that they are compared with: the generator and forwarding
-#   --list      cases
 
 set -euo pipefail
 
@@ -29,10 +31,12 @@ die()
 	exit 1
 }
 
-kernel=6.12 guest=(--packets 4000 --repeat 3) patterns=()
+kernel=6.12 guest=(--packets 4000 --repeat 3) patterns=() profile='' lines=''
 while (($#)); do
 	case $1 in
 	--quick)	guest=(--packets 2000 --repeat 1) ;;
+	--profile)	profile=y ;;
+	--lines)	lines=y ;;
 	--kernel)	kernel=${2:?}; shift ;;
 	--list)		grep -v '^#' "$here/cases" | awk NF; exit 0 ;;
 	-h|--help)	usage; exit 0 ;;
@@ -55,17 +59,19 @@ wanted()
 }
 
 # What is needed to make sense of the others comes along.
-cases=() families=
+cases=() families='' gro=''
 while read -r name contender family rest; do
 	[[ $name && $name != \#* ]] || continue
 	wanted "$name" || continue
 	cases+=("$name $contender $family $rest")
-	families+=$family
+	[[ $rest == control* ]] || families+=$family
+	[[ $rest != gro* ]] || gro=y
 done < "$here/cases"
 ((${#cases[@]})) || die "no case matches"
 for family in 6 4; do
 	[[ $families == *$family* ]] || continue
-	for base in "forward-v$family" "none-v$family"; do
+	for base in {forward,none}{,-gro}"-v$family"; do
+		[[ $base != *-gro-* || $gro ]] || continue
 		wanted "$base" || cases=("$(grep -E "^${base}[[:blank:]]" "$here/cases" |
 			tr -s '\t' ' ')" "${cases[@]}")
 	done
@@ -75,10 +81,27 @@ out=$here/out
 mkdir -p "$out"
 make -s -C "$top/userspace" > "$out/tool.log" 2>&1 || { cat "$out/tool.log"; die "no tool"; }
 
+for name in mark push spent; do
+	gcc -O2 -Wall -o "$out/$name" "$here/$name.c"
+done
+
+vm=(--kernel "$kernel" --icount --timeout 7200)
+if [[ $profile ]]; then
+	# Once is enough: it is the same each time.
+	guest+=(--repeat 1 --marks)
+	vm+=(--plugin "$out/profile.so,out=$out/counts")
+	gcc -O2 -Wall -shared -fPIC -fvisibility=hidden -o "$out/profile.so" "$here/profile.c"
+fi
+
 status=0
-"$top/selftests/vm/run.sh" --kernel "$kernel" --icount --timeout 7200 -- \
-	"$here/guest.sh" "${guest[@]}" "${cases[@]}" | tee "$out/raw" |
-	grep --line-buffered -v '^result ' >&2 || :
-status=${PIPESTATUS[0]}
-"$here/report.py" --json "$out/bench.json" "$here/cases" "$out/raw" || status=1
+# Waits are by the clock of the VM, where work takes what it takes.
+"$top/selftests/vm/run.sh" "${vm[@]}" -- "$here/guest.sh" "${guest[@]}" "${cases[@]}" |
+	tee "$out/raw" | grep --line-buffered -vE '^(result|control|counted|symbol|section) ' >&2 ||
+	status=${PIPESTATUS[0]}
+if [[ $profile ]]; then
+	ko=$("$top/selftests/vm/build.sh" "$kernel")
+	"$here/profile.py" ${lines:+--lines "$ko"} "$out/raw" "$out/counts" || status=1
+else
+	"$here/report.py" --json "$out/bench.json" "$here/cases" "$out/raw" || status=1
+fi
 exit "$status"
