@@ -4,13 +4,15 @@
 # In the VM: measures cases, and prints of each a line a repetition:
 #
 #   result CASE PACKETS NANOSECONDS
+#   scale CASE THREADS PACKETS NANOSECONDS	with --threads, instead
 #   control CASE INSTRUCTIONS NANOSECONDS	of a change, with and without its waits
 #   failed CASE WHY
 #
-# usage: guest.sh [--packets N] [--repeat N] [--marks] CASE...
+# usage: guest.sh [--packets N] [--repeat N] [--marks] [--threads "N..."] CASE...
 #
 # A CASE is a line of the file "cases". With --marks the emulator's plugin is told
 # what to count; lines "counted CASE PACKETS" follow, and what the addresses belong to.
+# With --threads so many CPUs at once make packets of their own.
 
 set -u
 
@@ -24,7 +26,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=control.sh
 . "$here/control.sh"
 
-packets=4000 repeat=3 marks=
+packets=4000 repeat=3 marks='' threads=''
 
 die()
 {
@@ -37,20 +39,24 @@ sent()
 	cat /sys/class/net/out/statistics/tx_packets
 }
 
-# round CLIENT: as many packets as there are flows, each of another
+# round N: as many packets as there are flows, each of another, from clients that
+# only round N has
 round()
 {
-	local before expect=$packets
+	local before expect=$((packets * ${#GEN_DEVICES[@]})) n
 
-	client "$1"
 	before=$(sent)
 	if [[ $flows == gro ]]; then
+		client "$1"
 		gen_push "$mac" "$REPLY" "$destination" "$packets"
 	else
-		gen_source "$REPLY" "$packets"
+		for n in "${!GEN_DEVICES[@]}"; do
+			client $(($1 * ${#GEN_DEVICES[@]} + n))
+			gen_source "$n" "$REPLY" "$packets"
+		done
 		gen_run "$packets"
 	fi || die "the generator failed"
-	((GEN_SENT == packets)) || die "$GEN_SENT packets were made"
+	((GEN_SENT == expect)) || die "$GEN_SENT packets of $expect were made"
 	# Nothing else is sent there: what is not measured must not look cheap.
 	[[ $contender == none ]] && expect=0
 	(($(sent) - before == expect)) ||
@@ -76,27 +82,41 @@ measure()
 	vip 0
 	[[ $contender != forward* && $flows != foreign ]] || foreign
 	destination=$REPLY
-	[[ $flows == gro ]] || gen_setup "$family" "$mac" "$destination"
+	for n in ${threads:-1}; do
+		[[ $flows == gro ]] || gen_setup "$family" "$mac" "$destination" "$n"
+		rounds
+	done
+	[[ $flows == gro ]] || gen_end
+}
+
+rounds()
+{
+	local n
+
+	GEN_MARKS=$marks
 	# Lets the set-up settle, and what is done once be done.
 	sleep 1
 	round 0
-	GEN_MARKS=$marks
+	[[ ! $marks ]] || echo "counted - $GEN_SENT"
 	for ((n = 1; n <= repeat; n++)); do
 		case $flows in
 		new)	round "$n" ;;
 		*)	round 0 ;;
 		esac
-		echo "result $name $GEN_SENT $GEN_NS"
+		if [[ $threads ]]; then
+			echo "scale $name ${#GEN_DEVICES[@]} $GEN_SENT $GEN_NS"
+		else
+			echo "result $name $GEN_SENT $GEN_NS"
+		fi
 		[[ ! $marks ]] || echo "counted $name $GEN_SENT"
 	done
-	[[ $flows == gro ]] || echo rem_device_all > /proc/net/pktgen/kpktgend_0
 }
 
 one()
 {
 	ip netns add bench
 	ip netns exec bench "$0" --inside --packets "$packets" --repeat "$repeat" \
-		${marks:+--marks} "$1"
+		${marks:+--marks} --threads "$threads" "$1"
 	ip netns delete bench
 	# It goes in the background; time costs nothing when nothing is done in it.
 	sleep 3
@@ -120,6 +140,7 @@ while (($#)); do
 	--packets)	packets=$2; shift ;;
 	--repeat)	repeat=$2; shift ;;
 	--marks)	marks=y ;;
+	--threads)	threads=$2; shift ;;
 	*)		break ;;
 	esac
 	shift

@@ -4,7 +4,8 @@
  * between two marks.
  *
  * Argument: out=FILE, to which it writes a line "end" after each such period, and
- * before it "ADDRESS COUNT" of each instruction that was executed.
+ * before it "ADDRESS COUNT" of each instruction that was executed. All of programs
+ * have the address 0.
  */
 
 #include <inttypes.h>
@@ -123,7 +124,10 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb)
 		if (address >= KERNEL)
 			qemu_plugin_register_vcpu_insn_exec_inline(insn, INLINE_ADD_U64,
 					&counter_get(address)->count, 1);
-		else if (is_mark(insn, begin_code))
+		else
+			qemu_plugin_register_vcpu_insn_exec_inline(insn, INLINE_ADD_U64,
+					&counter_get(0)->count, 1);
+		if (is_mark(insn, begin_code))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, count_begin,
 					CB_NO_REGS, NULL);
 		else if (is_mark(insn, end_code))

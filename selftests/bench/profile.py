@@ -16,6 +16,14 @@ import subprocess
 import sys
 
 
+# What a packet runs through once its header is complete, whoever made it so.
+TRANSMIT = {
+    "__dev_queue_xmit", "consume_skb", "dev_hard_start_xmit", "dummy_xmit",
+    "netdev_core_pick_tx", "netif_skb_features", "skb_clone_tx_timestamp",
+    "skb_network_protocol", "validate_xmit_skb", "validate_xmit_xfrm",
+}
+
+
 class Symbols:
     def __init__(self):
         self.known = []
@@ -31,6 +39,8 @@ class Symbols:
 
     def find(self, address):
         """Function and module."""
+        if not address:
+            return "programs", ""
         index = bisect.bisect_right(self.addresses, address) - 1
         return self.known[index][1:] if index >= 0 else (hex(address), "")
 
@@ -98,7 +108,8 @@ def section_of(symbols, address):
 def show(name, net, generator, least):
     modules = collections.Counter()
     print(f"\n{name}: {sum(net.values()):.0f} instructions a packet,"
-          f" net of the generator's {generator:.0f}\n")
+          f" net of the generator's {generator:.0f}\n" if generator else
+          f"\n{name}: {sum(net.values()):.0f} instructions\n")
     rest = 0
     for (function, module), value in sorted(net.items(), key=lambda item: -item[1]):
         modules[module or "kernel"] += value
@@ -107,9 +118,14 @@ def show(name, net, generator, least):
             continue
         print(f"{value:>9.1f}  {function}{f' [{module}]' if module else ''}")
     print(f"{rest:>9.1f}  all others")
-    print("\n" + "\n".join(f"{value:>9.1f}  {module}, in all"
-                           for module, value in modules.most_common()
-                           if abs(value) >= least))
+    print()
+    for module, value in modules.most_common():
+        if abs(value) >= least:
+            print(f"{value:>9.1f}  {module}, in all")
+    if generator:
+        transmit = sum(value for (function, _), value in net.items() if function in TRANSMIT)
+        print(f"{transmit:>9.1f}  transmit: what follows the neighbour's output")
+        print(f"{sum(net.values()) - transmit:>9.1f}  all but transmit")
 
 
 def main():
@@ -124,6 +140,9 @@ def main():
     generator = {}
     shown = 0
     for (name, packets), counts in zip(counted, read_counts(args.counts)):
+        # What came before, to be done with what happens once.
+        if name == "-":
+            continue
         sums = by_function(symbols, counts, packets)
         kind = ("-gro" if "-gro-" in name else "") + name[-3:]
         if name == "none" + kind:
@@ -132,13 +151,18 @@ def main():
         base = generator.get(kind, collections.Counter())
         net = collections.Counter(sums)
         net.subtract(base)
-        show(name, net, sum(base.values()), args.least)
+        # A change is not so many instructions a packet.
+        least = args.least if packets > 1 else sum(net.values()) / 1000
+        if packets == 1:
+            base = collections.Counter()
+            net = sums
+        show(name, net, sum(base.values()), least)
         shown += 1
         if args.lines:
             lines = by_line(symbols, counts, packets, args.lines)
             print()
             for place, value in sorted(lines.items(), key=lambda item: -item[1]):
-                if value >= args.least:
+                if value >= 4 * least:
                     print(f"{value:>9.1f}  {place}")
     return 0 if shown else 1
 

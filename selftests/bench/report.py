@@ -68,9 +68,10 @@ def read_cases(path):
 
 
 def read_raw(path):
-    """Instructions a packet, a repetition, of each case; what changes took, and
-    what failed."""
+    """Instructions a packet, a repetition, of each case; nanoseconds a packet, a
+    number of threads; what changes took, and what failed."""
     runs = collections.defaultdict(list)
+    scale = collections.defaultdict(lambda: collections.defaultdict(list))
     changes = collections.defaultdict(list)
     failed = {}
     with open(path, encoding="utf-8", errors="replace") as file:
@@ -78,11 +79,13 @@ def read_raw(path):
             words = line.split()
             if words[:1] == ["result"] and len(words) == 4:
                 runs[words[1]].append(int(words[3]) / int(words[2]))
+            elif words[:1] == ["scale"] and len(words) == 5:
+                scale[words[1]][int(words[2])].append(int(words[4]) / int(words[3]))
             elif words[:1] == ["control"] and len(words) == 4:
                 changes[words[1]].append((int(words[2]), int(words[3])))
             elif words[:1] == ["failed"]:
                 failed[words[1]] = " ".join(words[2:])
-    return runs, changes, failed
+    return runs, scale, changes, failed
 
 
 def median(values):
@@ -189,6 +192,30 @@ def table_changes(rows):
               f"{row['elapsed'] / 1e6:>9.2f}{ratio:>9}")
 
 
+def table_scale(scale):
+    """By how many times the packets of one CPU are exceeded, in the best repetition;
+    beside it the same over that of forwarding, which shares nothing either."""
+    rows = []
+    if scale:
+        print("packets a second, in those of one CPU; the best of "
+              f"{len(next(iter(scale.values()))[1])} repetitions\n\n"
+              f"{'case':<24}{'CPUs':>5}{'times':>7}{'median':>8}{'/fwd':>7}")
+    for name, threads in scale.items():
+        forward = scale.get("forward" + name[-3:], {})
+        for count, times in sorted(threads.items()):
+            row = {"case": name, "cpus": count,
+                   "times": round(min(threads[1]) / min(times), 3),
+                   "median": round(median(threads[1]) / median(times), 3),
+                   "forward": None}
+            if count in forward:
+                row["forward"] = round(row["times"] * min(forward[count]) /
+                                       min(forward[1]), 3)
+            rows.append(row)
+            ratio = "-" if row["forward"] is None else f"{row['forward']:.2f}"
+            print(f"{name:<24}{count:>5}{row['times']:>7.2f}{row['median']:>8.2f}{ratio:>7}")
+    return rows
+
+
 def table(rows):
     def ratio(value):
         return "-" if value is None else f"{value:.2f}"
@@ -223,23 +250,24 @@ def main():
     args = parser.parse_args()
 
     cases = read_cases(args.cases)
-    runs, changes, failed = read_raw(args.raw)
+    runs, scale, changes, failed = read_raw(args.raw)
     rows = measure(cases, runs, failed)
     compare(rows)
     changes = measure_changes(changes, failed)
     found = goals(rows, failed) + goals_changes(changes, failed)
     table(rows)
     table_changes(changes)
+    scale = table_scale(scale)
     table_goals(found)
     for name, why in failed.items():
         print(f"\nFAILED: {name}: {why}")
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump({"unit": "instructions a packet", "cases": list(rows.values()),
-                       "changes": list(changes.values()),
+                       "scale": scale, "changes": list(changes.values()),
                        "goals": found, "failed": failed}, file, indent=1)
             file.write("\n")
-    return 1 if failed or not (rows or changes) else 0
+    return 1 if failed or not (rows or changes or scale) else 0
 
 
 if __name__ == "__main__":

@@ -6,11 +6,14 @@
 # figures that it was made from, in selftests/bench/out/.
 #
 # usage: run.sh [--quick] [--profile [--lines]] [--kernel K] [PATTERN...]
+#        run.sh --cpus [--kernel K] [PATTERN...]
 #        run.sh --list
 #
 #   --quick     one repetition of half as many packets
 #   --profile   which functions of the kernel the instructions are in
 #   --lines     ... and which lines of this module
+#   --cpus      what 1, 2 and 4 CPUs at once do, by the clock of a machine that
+#               should have as many: ratios
 #   --kernel K  as of vm/run.sh
 #   PATTERN     only cases that match one of these regular expressions, and those
 #               that they are compared with: the generator and forwarding
@@ -31,12 +34,13 @@ die()
 	exit 1
 }
 
-kernel=6.12 guest=(--packets 4000 --repeat 3) patterns=() profile='' lines=''
+kernel=6.12 guest=(--packets 4000 --repeat 3) patterns=() profile='' lines='' cpus=''
 while (($#)); do
 	case $1 in
 	--quick)	guest=(--packets 2000 --repeat 1) ;;
 	--profile)	profile=y ;;
 	--lines)	lines=y ;;
+	--cpus)		cpus=y ;;
 	--kernel)	kernel=${2:?}; shift ;;
 	--list)		grep -v '^#' "$here/cases" | awk NF; exit 0 ;;
 	-h|--help)	usage; exit 0 ;;
@@ -57,6 +61,11 @@ wanted()
 	done
 	return 1
 }
+
+# Those of which something is shared by CPUs, or is said not to be.
+if [[ $cpus ]] && ! ((${#patterns[@]})); then
+	patterns=('^(none|forward|(ipvs-dr|nft|nat|route-flow)-standing|route-(ring|transition))-v4$')
+fi
 
 # What is needed to make sense of the others comes along.
 cases=() families='' gro=''
@@ -85,7 +94,15 @@ for name in mark push spent; do
 	gcc -O2 -Wall -o "$out/$name" "$here/$name.c"
 done
 
-vm=(--kernel "$kernel" --icount --timeout 7200)
+vm=(--kernel "$kernel" --timeout 7200)
+if [[ $cpus ]]; then
+	# The best of many short ones: a host has other things to do, too.
+	guest+=(--packets 5000 --repeat 10 --threads "1 2 4")
+	vm+=(--cpus 4)
+else
+	vm+=(--icount)
+fi
+[[ ! $profile || ! $cpus ]] || die "either --profile or --cpus"
 if [[ $profile ]]; then
 	# Once is enough: it is the same each time.
 	guest+=(--repeat 1 --marks)
@@ -96,12 +113,13 @@ fi
 status=0
 # Waits are by the clock of the VM, where work takes what it takes.
 "$top/selftests/vm/run.sh" "${vm[@]}" -- "$here/guest.sh" "${guest[@]}" "${cases[@]}" |
-	tee "$out/raw" | grep --line-buffered -vE '^(result|control|counted|symbol|section) ' >&2 ||
+	tee "$out/raw" | grep --line-buffered -vE '^(result|scale|control|counted|symbol|section) ' >&2 ||
 	status=${PIPESTATUS[0]}
 if [[ $profile ]]; then
 	ko=$("$top/selftests/vm/build.sh" "$kernel")
 	"$here/profile.py" ${lines:+--lines "$ko"} "$out/raw" "$out/counts" || status=1
 else
-	"$here/report.py" --json "$out/bench.json" "$here/cases" "$out/raw" || status=1
+	json=$out/bench${cpus:+-cpus}.json
+	"$here/report.py" --json "$json" "$here/cases" "$out/raw" || status=1
 fi
 exit "$status"

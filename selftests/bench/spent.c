@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spent FILE COMMAND...: runs a command, and writes to the file the nanoseconds
+ * spent [-m] FILE COMMAND...: runs a command, and writes to the file the nanoseconds
  * that it had a CPU for, and those that it took, waits included.
+ *
+ * With -m the plugin is told what to count.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "mark.h"
 
 static uint64_t now(void)
 {
@@ -27,17 +33,25 @@ static uint64_t ns(struct timeval tv)
 
 int main(int argc, char **argv)
 {
+	bool marks = false;
 	struct rusage usage;
 	uint64_t begin, end;
 	int status;
 	pid_t pid;
 	FILE *out;
 
+	if (argc > 3 && !strcmp(argv[1], "-m")) {
+		marks = true;
+		argv++;
+		argc--;
+	}
 	if (argc < 3) {
-		fprintf(stderr, "usage: spent FILE COMMAND...\n");
+		fprintf(stderr, "usage: spent [-m] FILE COMMAND...\n");
 		return 1;
 	}
 	begin = now();
+	if (marks)
+		mark_begin();
 	pid = fork();
 	if (!pid) {
 		execvp(argv[2], argv + 2);
@@ -48,6 +62,8 @@ int main(int argc, char **argv)
 		perror("spent");
 		return 1;
 	}
+	if (marks)
+		mark_end();
 	end = now();
 	out = fopen(argv[1], "w");
 	if (!out || fprintf(out, "%llu %llu\n",
