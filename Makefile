@@ -97,7 +97,7 @@ clean:
 		[ ! -e selftests/$$dir/Makefile ] || \
 			$(MAKE) $(s) -C selftests/$$dir clean || exit; \
 	done
-	$(Q)$(RM) -r selftests/vm/out
+	$(Q)$(RM) -r selftests/vm/out selftests/bench/out
 
 help:
 	@echo 'Build:'

@@ -123,6 +123,18 @@ setup_none() { :; }
 
 setup_forward() { :; }
 
+# The clock of a VM that waits for its host goes on to whatever is due next: minutes
+# may pass between two rounds, in which what was remembered must not be forgotten.
+AGE=86400
+
+remember()
+{
+	sysctl -qw net.netfilter.nf_conntrack_udp_timeout=$AGE \
+		net.netfilter.nf_conntrack_udp_timeout_stream=$AGE \
+		net.netfilter.nf_flowtable_udp_timeout=$AGE
+	ipvsadm --set 0 0 $AGE
+}
+
 # A rule that nothing comes to switches conntrack on all the same.
 setup_forward_ct()
 {
@@ -179,6 +191,25 @@ setup_nft()
 	nft -f "$work/nft"
 }
 
+# Connections that conntrack knows go from one device to the other past everything else.
+flowtable()
+{
+	nft -f - <<- 'END'
+		table inet shortcut {
+			flowtable ft {
+				hook ingress priority filter
+				devices = { in, out }
+			}
+			chain forward {
+				type filter hook forward priority filter
+				meta l4proto udp flow add @ft
+			}
+		}
+	END
+}
+
+setup_nft_flowtable() { setup_nft && flowtable; }
+
 # chsteer MODE: what makes no difference to a packet is small in services that no
 # packet is for.
 chsteer()
@@ -187,6 +218,7 @@ chsteer()
 
 	[[ $flows != gro ]] || proto=tcp
 	[[ $affinity == - ]] || options=" affinity $affinity"
+	[[ $affinity != flow ]] || options+=" timeout $AGE"
 	for ((n = services - 1; n > 0; n--)); do
 		service "$n"
 		echo "service add s$n $proto $REPLY mode $1 points 8 slots 256 balance off$options"
@@ -203,6 +235,7 @@ chsteer()
 }
 
 setup_nat() { chsteer nat; }
+setup_nat_flowtable() { chsteer nat && flowtable; }
 setup_route() { chsteer route; }
 setup_ipip() { chsteer ipip; }
 setup_gue() { chsteer gue; }

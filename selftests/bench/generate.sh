@@ -58,7 +58,7 @@ gen_setup()
 		GEN_DEVICES[n]=$GEN_DEV@$n
 		echo "add_device ${GEN_DEVICES[n]}" > "/proc/net/pktgen/kpktgend_$n"
 		for command in "${commands[@]}"; do
-			gen_set "$n" "$command"
+			gen_set "$n" "$command" || return
 		done
 	done
 }

@@ -73,7 +73,7 @@ measure()
 		control_measure
 		return
 	fi
-	"setup_${contender//-/_}" > "$work/log" 2>&1 || {
+	{ remember && "setup_${contender//-/_}"; } > "$work/log" 2>&1 || {
 		sed 's/^/# /' "$work/log"
 		die "set-up"
 	}
@@ -83,7 +83,9 @@ measure()
 	[[ $contender != forward* && $flows != foreign ]] || foreign
 	destination=$REPLY
 	for n in ${threads:-1}; do
-		[[ $flows == gro ]] || gen_setup "$family" "$mac" "$destination" "$n"
+		# Older kernels lack a flag.
+		[[ $flows == gro ]] || gen_setup "$family" "$mac" "$destination" "$n" ||
+			die "the generator does not know what is asked of it"
 		rounds
 	done
 	[[ $flows == gro ]] || gen_end
@@ -96,8 +98,11 @@ rounds()
 	GEN_MARKS=$marks
 	# Lets the set-up settle, and what is done once be done.
 	sleep 1
-	round 0
-	[[ ! $marks ]] || echo "counted - $GEN_SENT"
+	# A flowtable takes in a connection with its second packet.
+	for ((n = 0; n < 2; n++)); do
+		round 0
+		[[ ! $marks ]] || echo "counted - $GEN_SENT"
+	done
 	for ((n = 1; n <= repeat; n++)); do
 		case $flows in
 		new)	round "$n" ;;

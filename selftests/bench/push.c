@@ -153,7 +153,8 @@ int main(int argc, char **argv)
 		argc--;
 	}
 	if (argc != 9) {
-		fprintf(stderr, "usage: push [-m] TAP MAC SOURCE DESTINATION PACKETS FLOWS SIZE SEGMENT\n");
+		fprintf(stderr, "usage: push [-m] TAP MAC SOURCE DESTINATION PACKETS FLOWS"
+			" SIZE SEGMENT\n");
 		return 1;
 	}
 	packets = strtoul(argv[5], NULL, 10);

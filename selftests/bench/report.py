@@ -34,9 +34,14 @@ GOALS = [
     ("gue flow / IPVS tunnel new", "gue-flow-new-v4", 0.60, "ipvs-tun-new-v4"),
     ("nat / nft, standing", "nat-standing-v4", 1.2, "nft-standing-v4"),
     ("nat / nft, standing", "nat-standing-v6", 1.2, "nft-standing-v6"),
+    ("nat with a flowtable / nft", "nat-flowtable-v4", 0.6, "nft-standing-v4"),
+    ("nat with a flowtable / nft", "nat-flowtable-v6", 0.6, "nft-standing-v6"),
     ("1,000 backends / 1", "route-1000b-v4", 1.05, "route-1b-v4"),
+    ("1,000 backends / 1", "route-1000b-v6", 1.05, "route-1b-v6"),
     ("1,000 services / 1", "route-1000s-v4", 1.05, "route-ring-v4"),
+    ("1,000 services / 1", "route-1000s-v6", 1.05, "route-ring-v6"),
     ("10,000 services / 1", "route-10000s-v4", 1.05, "route-ring-v4"),
+    ("10,000 services / 1", "route-10000s-v6", 1.05, "route-ring-v6"),
 ]
 
 # What a change costs: what it is measured against, and at most how many times that.
