@@ -283,11 +283,13 @@ static const struct chs_service *steered_by(const struct chs_table *table,
 static void forget_acked(struct nf_conn *ct)
 {
 	struct ip_ct_tcp_state *seen = ct->proto.tcp.seen;
+	unsigned int i;
 
 	spin_lock_bh(&ct->lock);
-	if (!seen[0].td_maxwin && !seen[1].td_maxwin) {
-		seen[0].flags &= ~IP_CT_TCP_FLAG_MAXACK_SET;
-		seen[1].flags &= ~IP_CT_TCP_FLAG_MAXACK_SET;
+	/* Each end by itself: one may have sent something since. */
+	for (i = 0; i < IP_CT_DIR_MAX; i++) {
+		if (!seen[i].td_maxwin)
+			seen[i].flags &= ~IP_CT_TCP_FLAG_MAXACK_SET;
 	}
 	spin_unlock_bh(&ct->lock);
 }
@@ -459,14 +461,21 @@ static unsigned int nat_guard(const struct chs_table *table,
 	return guard_known(table, skb, ct);
 }
 
-/*
+/**
+ * chs_nat_demux() - hook that takes away a socket that is not a packet's
+ * @priv: unused
+ * @skb: packet
+ * @state: the hook's state
+ *
  * Early demux goes by the addresses before translation: a reply to a flow of
  * this host's own may so be given to a socket that is connected to the backend
  * itself. nf_nat takes it away again for IPv4, but in 6.1 not for IPv6.
+ *
+ * Context: netfilter hook at LOCAL_IN; under RCU.
+ * Return: NF_ACCEPT.
  */
-static unsigned int nat_demux(const struct chs_table *table,
-			      struct sk_buff *skb,
-			      const struct nf_hook_state *state)
+unsigned int chs_nat_demux(void *priv, struct sk_buff *skb,
+			   const struct nf_hook_state *state)
 {
 	enum ip_conntrack_info ctinfo;
 	struct nf_conn *ct;
@@ -521,20 +530,21 @@ unsigned int chs_nat_masquerade(void *priv, struct sk_buff *skb,
 }
 
 /*
- * The hooks themselves. Processes send with bottom halves on, and counters want
- * them off.
+ * The hooks themselves. A process that sends, or gives back what a queue of
+ * netfilter's had it look at, comes with bottom halves on, and counters want them
+ * off.
  */
 #define CHS_NAT_HOOK(name)						\
 unsigned int chs_##name(void *priv, struct sk_buff *skb,		\
 			const struct nf_hook_state *state)		\
 {									\
-	bool local = state->hook == NF_INET_LOCAL_OUT;			\
+	bool on = !softirq_count();					\
 	unsigned int verdict;						\
 									\
-	if (local)							\
+	if (on)								\
 		local_bh_disable();					\
 	verdict = name(table_of(priv), skb, state);			\
-	if (local)							\
+	if (on)								\
 		local_bh_enable();					\
 	return verdict;							\
 }
@@ -542,7 +552,6 @@ unsigned int chs_##name(void *priv, struct sk_buff *skb,		\
 CHS_NAT_HOOK(nat_before)
 CHS_NAT_HOOK(nat_choose)
 CHS_NAT_HOOK(nat_guard)
-CHS_NAT_HOOK(nat_demux)
 
 /**
  * chs_nat_init() - once at load
