@@ -239,10 +239,13 @@ static unsigned int take_odd(struct sk_buff *skb,
 	return arrive(&arrival);
 }
 
-/* Processes send with bottom halves on; what is per CPU wants them off. */
-static noinline unsigned int take_local(struct sk_buff *skb,
-					const struct nf_hook_state *state,
-					const struct chs_table *table)
+/*
+ * From a process, which sends, or gives back what a queue of netfilter's had it
+ * look at: bottom halves are on, and what is per CPU wants them off.
+ */
+static noinline unsigned int take_process(struct sk_buff *skb,
+					  const struct nf_hook_state *state,
+					  const struct chs_table *table)
 {
 	unsigned int verdict;
 
@@ -261,6 +264,7 @@ static __always_inline unsigned int send_off(struct sk_buff *skb,
 
 	if (likely(chs_forward_plain(skb, state, verdict, v6)))
 		return NF_STOLEN;
+	/* So that the members of *verdict may stay in registers until now. */
 	copy = *verdict;
 	return chs_forward(skb, state, &copy);
 }
@@ -272,7 +276,7 @@ take_unsettled(struct sk_buff *skb, const struct nf_hook_state *state,
 {
 	struct chs_verdict verdict __uninitialized;
 
-	chs_packet_plain_rest(pkt);
+	chs_packet_plain_rest(pkt, v6);
 	chs_steer_packet(svc, pkt, &verdict);
 	if (unlikely(!verdict.backend))
 		return refuse_empty(skb, state, svc, pkt->kind);
@@ -334,8 +338,8 @@ static __always_inline unsigned int take(struct sk_buff *skb,
 
 	if (unlikely(is_for_others(skb, state)))
 		return NF_ACCEPT;
-	if (state->hook == NF_INET_LOCAL_OUT)
-		return take_local(skb, state, table);
+	if (unlikely(state->hook == NF_INET_LOCAL_OUT || !softirq_count()))
+		return take_process(skb, state, table);
 
 	vrf = vrf_of(state);
 	if (likely(v6 ? chs_packet_plain_v6(skb, &pkt) :
@@ -372,8 +376,7 @@ static const struct chs_table *table_of(void *priv)
  * @skb: packet
  * @state: the hook's state
  *
- * Context: netfilter hook at PRE_ROUTING, bottom halves off, or LOCAL_OUT; under
- *	RCU.
+ * Context: netfilter hook at PRE_ROUTING or LOCAL_OUT; under RCU.
  * Return: verdict.
  */
 unsigned int chs_direct_v4(void *priv, struct sk_buff *skb,
@@ -395,8 +398,7 @@ unsigned int chs_direct_v4(void *priv, struct sk_buff *skb,
  * @skb: packet
  * @state: the hook's state
  *
- * Context: netfilter hook at PRE_ROUTING, bottom halves off, or LOCAL_OUT; under
- *	RCU.
+ * Context: netfilter hook at PRE_ROUTING or LOCAL_OUT; under RCU.
  * Return: verdict.
  */
 unsigned int chs_direct_v6(void *priv, struct sk_buff *skb,
@@ -404,10 +406,11 @@ unsigned int chs_direct_v6(void *priv, struct sk_buff *skb,
 {
 	const struct chs_table *table = table_of(priv);
 	const struct ipv6hdr *ip = ipv6_hdr(skb);
-	const union chs_addr *daddr = (const union chs_addr *)&ip->daddr;
+	union chs_addr daddr __uninitialized;
 
+	memcpy(&daddr, &ip->daddr, sizeof(daddr));
 	/* As for IPv4; other headers may come before that of ICMPv6. */
-	if (!chs_table_may_have_v6(table, daddr) &&
+	if (!chs_table_may_have_v6(table, &daddr) &&
 	    (!table->n_tunnel || ip->nexthdr == IPPROTO_TCP ||
 	     ip->nexthdr == IPPROTO_UDP))
 		return NF_ACCEPT;

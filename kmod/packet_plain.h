@@ -61,17 +61,20 @@ chs_packet_plain_l4(const u8 *ip, u32 off, u32 head, u32 end, u8 proto,
 /**
  * chs_packet_plain_rest() - what is the same of all plain packets
  * @pkt: what chs_packet_plain_v4() or _v6() found
+ * @v6: which of them
  *
  * The ring does not ask for it.
  *
  * Context: any.
  */
-static inline void chs_packet_plain_rest(struct chs_packet *pkt)
+static inline void chs_packet_plain_rest(struct chs_packet *pkt, bool v6)
 {
+	if (!v6)
+		chs_addr_set_v4(&pkt->tuple.saddr, pkt->tuple.saddr.w[3]);
 	memset(pkt->tuple.zero, 0, sizeof(pkt->tuple.zero));
+	pkt->tuple.v6 = v6;
 	pkt->kind = CHS_PACKET_FLOW;
-	pkt->l4_off = pkt->tuple.v6 ? sizeof(struct ipv6hdr) :
-				      sizeof(struct iphdr);
+	pkt->l4_off = v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 	pkt->quote_off = 0;
 	pkt->fragment = false;
 	pkt->echo = false;
@@ -103,8 +106,7 @@ static __always_inline bool chs_packet_plain_v4(const struct sk_buff *skb,
 	if (unlikely(end > skb->len))
 		return false;
 
-	pkt->tuple.v6 = false;
-	chs_addr_set_v4(&pkt->tuple.saddr, ip->saddr);
+	pkt->tuple.saddr.w[3] = ip->saddr;
 	chs_addr_set_v4(&pkt->tuple.daddr, ip->daddr);
 	return chs_packet_plain_l4(data, sizeof(*ip), head, end, ip->protocol,
 				   pkt);
@@ -134,7 +136,6 @@ static __always_inline bool chs_packet_plain_v6(const struct sk_buff *skb,
 	if (unlikely(end > skb->len))
 		return false;
 
-	pkt->tuple.v6 = true;
 	memcpy(&pkt->tuple.saddr, &ip->saddr, sizeof(pkt->tuple.saddr));
 	memcpy(&pkt->tuple.daddr, &ip->daddr, sizeof(pkt->tuple.daddr));
 	if (unlikely(chs_addr_is_v4(&pkt->tuple.saddr) ||

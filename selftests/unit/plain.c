@@ -23,7 +23,7 @@ static bool is_plain(const struct sk_buff *skb, bool v6, struct chs_packet *pkt)
 	if (!(v6 ? chs_packet_plain_v6(&begun, pkt) :
 		   chs_packet_plain_v4(&begun, pkt)))
 		return false;
-	chs_packet_plain_rest(pkt);
+	chs_packet_plain_rest(pkt, v6);
 	return true;
 }
 
