@@ -12,6 +12,8 @@
 #include "addr.h"
 #include "netns.h"
 
+#include <linux/cache.h>
+#include <linux/percpu.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
@@ -64,8 +66,10 @@ static struct chs_endpoint *endpoint_alloc(const struct chs_endpoint_key *key)
 	endpoint->key = *key;
 	endpoint->epoch = 1;
 	refcount_set(&endpoint->refs, 1);
-	endpoint->hops = alloc_percpu_gfp(struct chs_hop,
-					  GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	/* Each in a cache line of its own. */
+	endpoint->hops = __alloc_percpu_gfp(sizeof(struct chs_hop),
+					    SMP_CACHE_BYTES,
+					    GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!endpoint->hops) {
 		kfree(endpoint);
 		return NULL;
@@ -163,7 +167,8 @@ void chs_endpoint_forget_routes(struct chs_net *cn)
 	rhashtable_walk_start(&iter);
 	while ((endpoint = rhashtable_walk_next(&iter))) {
 		if (!IS_ERR(endpoint))
-			WRITE_ONCE(endpoint->epoch, endpoint->epoch + 2);
+			smp_store_release(&endpoint->epoch,
+					  READ_ONCE(endpoint->epoch) + 2);
 	}
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);

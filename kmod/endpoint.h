@@ -8,7 +8,6 @@
 #define CHS_ENDPOINT_H
 
 #include <linux/build_bug.h>
-#include <linux/cache.h>
 #include <linux/chsteer.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
@@ -58,7 +57,7 @@ struct chs_hop {
 	u32 epoch;
 	union chs_addr nexthop;
 	union chs_addr source;
-} ____cacheline_aligned;
+};
 
 /**
  * struct chs_endpoint - an address that packets are sent to
@@ -96,7 +95,10 @@ struct neighbour *chs_endpoint_neighbour(const struct chs_hop *hop);
 enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
 					 struct net *net);
 
-/* What dst_check() does for IPv4, which are two calls for two comparisons. */
+/*
+ * What dst_check() does for IPv4, which are two calls for two comparisons, unless
+ * the route leads through IPsec.
+ */
 static inline bool chs_hop_valid_v4(const struct chs_hop *hop,
 				    const struct net *net)
 {
@@ -110,19 +112,22 @@ static inline bool chs_hop_valid_v4(const struct chs_hop *hop,
  * chs_endpoint_hop() - the way to an endpoint, if it is known
  * @endpoint: endpoint
  * @net: its namespace
+ * @on_link: it is of mode route, to which no route through IPsec leads
  *
  * Context: bottom halves off, under RCU.
- * Return: the way, good for as long as the caller is under RCU; or NULL, and
- * chs_endpoint_find() is to look for it.
+ * Return: the way, good until something is sent; or NULL, and chs_endpoint_find()
+ * is to look for it.
  */
-static inline const struct chs_hop *
-chs_endpoint_hop(const struct chs_endpoint *endpoint, const struct net *net)
+static __always_inline const struct chs_hop *
+chs_endpoint_hop(const struct chs_endpoint *endpoint, const struct net *net,
+		 bool on_link)
 {
 	const struct chs_hop *hop = this_cpu_ptr(endpoint->hops);
 
 	if (unlikely(hop->epoch != READ_ONCE(endpoint->epoch)))
 		return NULL;
-	if (likely(chs_addr_is_v4(&endpoint->key.addr) ?
+	if (likely(chs_addr_is_v4(&endpoint->key.addr) &&
+		   (on_link || !dst_xfrm(hop->dst)) ?
 		   chs_hop_valid_v4(hop, net) :
 		   !!dst_check(hop->dst, hop->cookie)))
 		return hop;
