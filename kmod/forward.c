@@ -166,7 +166,7 @@ static enum chs_event find_way(struct way *way, const struct sk_buff *skb)
 {
 	const struct chs_endpoint *endpoint = way->backend->endpoint;
 	struct net *net = way->state->net;
-	const struct chs_hop *hop = chs_endpoint_hop(endpoint, net);
+	const struct chs_hop *hop = chs_endpoint_hop(endpoint, net, false);
 	enum chsteer_obstacle obstacle;
 
 	if (unlikely(!hop)) {
@@ -202,8 +202,10 @@ static u32 mtu_of(const struct way *way)
 		/* Below that the outer packet is fragmented: RFC 2473, 4213. */
 		return way->v6 ? max_t(u32, mtu, IPV6_MIN_MTU) : mtu;
 	}
-	return way->v6 ? ip6_dst_mtu_maybe_forward(dst, true) :
-			 ip_dst_mtu_maybe_forward(dst, true);
+	return way->v6 ? max_t(u32, ip6_dst_mtu_maybe_forward(dst, true),
+			       IPV6_MIN_MTU) :
+			 max_t(u32, ip_dst_mtu_maybe_forward(dst, true),
+			       IPV4_MIN_MTU);
 }
 
 static bool fits(const struct sk_buff *skb, u32 mtu)
@@ -300,6 +302,7 @@ static int output_fragment(struct net *net, struct sock *sk,
 
 static void output_big(const struct way *way, struct sk_buff *skb)
 {
+	const struct way *outer = this_cpu_read(fragment_way);
 	struct net *net = way->state->net;
 
 	this_cpu_write(fragment_way, way);
@@ -307,6 +310,8 @@ static void output_big(const struct way *way, struct sk_buff *skb)
 		ipv6_stub->ipv6_fragment(net, skb->sk, skb, output_fragment);
 	else
 		ip_do_fragment(net, skb->sk, skb, output_fragment);
+	/* A fragment may have come back here and been fragmented once more. */
+	this_cpu_write(fragment_way, outer);
 }
 
 static void output_segments(const struct way *way, struct sk_buff *skb,

@@ -6,6 +6,9 @@
  * that has not answered yet, an odd source, a packet that is too big, cloned or
  * at the end of its hops, is left untouched to forward.c, which judges and
  * counts it. So nothing is refused here.
+ *
+ * A header, for it is compiled into the code before it: half of its instructions
+ * would be calls and what they keep in memory.
  */
 #ifndef CHS_FORWARD_PLAIN_H
 #define CHS_FORWARD_PLAIN_H
@@ -55,7 +58,7 @@ chs_forward_plain_header(const struct sk_buff *skb, bool v6)
 	return ip_hdr(skb)->ttl > 1 && chs_forward_plain_source_v4(ip_hdr(skb));
 }
 
-/* No link carries less than the least: RFC 791 and 8200. */
+/* No less than the least, whatever a route says: RFC 791 and 8200. */
 static __always_inline bool chs_forward_plain_fits(const struct sk_buff *skb,
 						   const struct dst_entry *dst,
 						   bool v6)
@@ -124,7 +127,7 @@ chs_forward_plain(struct sk_buff *skb, const struct nf_hook_state *state,
 	/* A header cache, below, is for packets of its own family. */
 	if (unlikely(chs_addr_is_v4(&backend->endpoint->key.addr) == v6))
 		return false;
-	hop = chs_endpoint_hop(backend->endpoint, state->net);
+	hop = chs_endpoint_hop(backend->endpoint, state->net, true);
 	if (unlikely(!hop || skb_cloned(skb) || skb_is_gso(skb) ||
 		     !chs_forward_plain_fits(skb, hop->dst, v6)))
 		return false;
