@@ -17,8 +17,8 @@
 #include <linux/random.h>
 #include <linux/rhashtable.h>
 #include <linux/sched.h>
-#include <linux/stddef.h>
 #include <linux/slab.h>
+#include <linux/stddef.h>
 
 /* What is looked at to find an entry to evict. */
 #define SAMPLE_BUCKETS	64

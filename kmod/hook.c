@@ -119,14 +119,18 @@ static_assert((int)NF_IP_PRI_CONNTRACK == (int)NF_IP6_PRI_CONNTRACK &&
  */
 void chs_hook_init(struct chs_net *cn)
 {
-	struct nf_hook_ops *ops;
+	struct chs_hooks *hooks;
 	unsigned int v6, i;
 
 	for (v6 = 0; v6 < ARRAY_SIZE(families); v6++) {
 		cn->hooks[v6] = families[v6].hooks;
-		ops = (struct nf_hook_ops *)&cn->hooks[v6];
-		for (i = 0; i < sizeof(struct chs_hooks) / sizeof(*ops); i++)
-			ops[i].priv = cn;
+		hooks = &cn->hooks[v6];
+		for (i = 0; i < ARRAY_SIZE(hooks->plain); i++)
+			hooks->plain[i].priv = cn;
+		for (i = 0; i < ARRAY_SIZE(hooks->nat); i++)
+			hooks->nat[i].priv = cn;
+		for (i = 0; i < ARRAY_SIZE(hooks->direct); i++)
+			hooks->direct[i].priv = cn;
 	}
 }
 

@@ -17,7 +17,6 @@
 
 /* One packet of sixteen for an address of nobody is looked up in vain. */
 #define FILTER_BITS	16
-/* A cache line. */
 #define FILTER_MIN	512
 
 static struct chs_index *index_alloc(u32 n_slots)
@@ -393,6 +392,7 @@ struct chs_table *chs_table_clone(const struct chs_table *from)
 {
 	const struct chs_list none = {};
 	struct chs_table *table;
+	int err;
 
 	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
 	if (!table)
@@ -405,10 +405,10 @@ struct chs_table *chs_table_clone(const struct chs_table *from)
 				   from ? from->by_key->mask + 1 : SLOTS_MIN);
 	table->by_name = index_copy(from ? from->by_name : NULL,
 				    from ? from->by_name->mask + 1 : SLOTS_MIN);
-	if (list_copy(&table->ranges, from ? &from->ranges : &none) |
-	    list_copy(&table->direct, from ? &from->direct : &none) |
-	    filter_reserve(&table->filter, table->direct.n) ||
-	    !table->by_key || !table->by_name) {
+	err = list_copy(&table->ranges, from ? &from->ranges : &none);
+	err |= list_copy(&table->direct, from ? &from->direct : &none);
+	err |= filter_reserve(&table->filter, table->direct.n);
+	if (err || !table->by_key || !table->by_name) {
 		chs_table_free(table);
 		return NULL;
 	}
@@ -539,13 +539,16 @@ void chs_table_seal(struct chs_table *table)
 {
 	struct chs_filter *filter = table->filter;
 	const union chs_addr *addr;
-	u32 i, hash;
+	u32 i;
 
 	bitmap_zero(filter->bits, filter_size(filter));
 	for (i = 0; i < table->direct.n; i++) {
 		addr = &table->direct.svcs[i]->addr;
-		hash = chs_addr_is_v4(addr) ? chs_filter_hash_v4(addr->w[3]) :
-					      chs_filter_hash_v6(addr);
-		__set_bit(hash >> filter->shift, filter->bits);
+		if (chs_addr_is_v4(addr))
+			__set_bit(chs_filter_hash_v4(addr->w[3]) >> filter->shift,
+				  filter->bits);
+		/* An IPv6 packet to a mapped address is refused as malformed. */
+		__set_bit(chs_filter_hash_v6(addr) >> filter->shift,
+			  filter->bits);
 	}
 }
