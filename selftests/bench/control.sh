@@ -5,14 +5,15 @@
 # prepares, one that does what is measured, by way of "timed", and one after which
 # it can be done again.
 
-# As many backends in each service, with all defaults.
+# control_chsteer [OPTION...]: as many backends in each service, else with all
+# defaults
 control_chsteer()
 {
 	local n m
 
 	for ((n = 0; n < services; n++)); do
 		service "$n"
-		echo "service add s$n udp $REPLY mode route"
+		echo "service add s$n udp $REPLY mode route $*"
 		for ((m = 0; m < backends; m++)); do
 			backend_of "$m" "$n"
 			echo "backend add s$n $REPLY"
@@ -45,6 +46,11 @@ prepare_apply() { control_chsteer; }
 do_apply() { timed chctl apply "$work/chsteer"; }
 check_apply() { chctl backend show | count_is $((services * backends)); }
 undo_apply() { chctl flush; }
+
+prepare_apply_64() { control_chsteer points 64; }
+do_apply_64() { do_apply; }
+check_apply_64() { check_apply; }
+undo_apply_64() { undo_apply; }
 
 prepare_restore() { control_ipvs; }
 do_restore() { timed ipvsadm -R < "$work/ipvs"; }

@@ -47,6 +47,7 @@ GOALS = [
 # What a change costs: what it is measured against, and at most how many times that.
 CHANGES = {
     "apply-1x1000": ("restore-1x1000", 0.1),
+    "apply-64-1x1000": ("restore-1x1000", 0.1),
     "apply-1000x10": ("restore-1000x10", None),
     "weight-5000s": ("ipvs-weight-5000s", None),
 }
