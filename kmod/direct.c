@@ -406,11 +406,9 @@ unsigned int chs_direct_v6(void *priv, struct sk_buff *skb,
 {
 	const struct chs_table *table = table_of(priv);
 	const struct ipv6hdr *ip = ipv6_hdr(skb);
-	union chs_addr daddr __uninitialized;
 
-	memcpy(&daddr, &ip->daddr, sizeof(daddr));
 	/* As for IPv4; other headers may come before that of ICMPv6. */
-	if (!chs_table_may_have_v6(table, &daddr) &&
+	if (!chs_table_may_have_v6(table, &ip->daddr) &&
 	    (!table->n_tunnel || ip->nexthdr == IPPROTO_TCP ||
 	     ip->nexthdr == IPPROTO_UDP))
 		return NF_ACCEPT;

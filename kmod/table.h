@@ -10,7 +10,9 @@
 
 #include <linux/bitops.h>
 #include <linux/hash.h>
+#include <linux/in6.h>
 #include <linux/types.h>
+#include <linux/unaligned.h>
 
 #include "service.h"
 
@@ -108,9 +110,11 @@ static inline u32 chs_filter_hash_v4(__be32 addr)
 	return (__force u32)addr * GOLDEN_RATIO_32;
 }
 
-static inline u32 chs_filter_hash_v6(const union chs_addr *addr)
+/* @addr: 16 bytes, wherever they lie */
+static inline u32 chs_filter_hash_v6(const void *addr)
 {
-	return hash_64(addr->q[0] ^ addr->q[1], 32);
+	return hash_64(get_unaligned((const u64 *)addr) ^
+		       get_unaligned((const u64 *)addr + 1), 32);
 }
 
 /**
@@ -130,13 +134,13 @@ static inline bool chs_table_may_have_v4(const struct chs_table *table,
 /**
  * chs_table_may_have_v6() - whether a service in a direct mode may have an address
  * @table: table in force
- * @addr: address
+ * @addr: address, of a packet
  *
  * Context: under RCU.
  * Return: false if none has.
  */
 static inline bool chs_table_may_have_v6(const struct chs_table *table,
-					 const union chs_addr *addr)
+					 const struct in6_addr *addr)
 {
 	return chs_filter_has(table->filter, chs_filter_hash_v6(addr));
 }
