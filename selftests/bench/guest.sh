@@ -8,10 +8,11 @@
 #   control CASE INSTRUCTIONS NANOSECONDS	of a change, with and without its waits
 #   failed CASE WHY
 #
-# usage: guest.sh [--packets N] [--repeat N] [--marks] [--threads "N..."] CASE...
+# usage: guest.sh [--packets N] [--repeat N] [--marks [--stores]] [--threads "N..."] CASE...
 #
 # A CASE is a line of the file "cases". With --marks the emulator's plugin is told
 # what to count; lines "counted CASE PACKETS" follow, and what the addresses belong to.
+# With --stores also what memory is; the first repetition begins a second of its own.
 # With --threads so many CPUs at once make packets of their own.
 
 set -u
@@ -26,7 +27,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=control.sh
 . "$here/control.sh"
 
-packets=4000 repeat=3 marks='' threads=''
+packets=4000 repeat=3 marks='' stores='' threads=''
 
 die()
 {
@@ -103,6 +104,7 @@ rounds()
 		round 0
 		[[ ! $marks ]] || echo "counted - $GEN_SENT"
 	done
+	[[ ! $stores ]] || sleep 1
 	for ((n = 1; n <= repeat; n++)); do
 		case $flows in
 		new)	round "$n" ;;
@@ -121,7 +123,7 @@ one()
 {
 	ip netns add bench
 	ip netns exec bench "$0" --inside --packets "$packets" --repeat "$repeat" \
-		${marks:+--marks} --threads "$threads" "$1"
+		${marks:+--marks} ${stores:+--stores} --threads "$threads" "$1"
 	ip netns delete bench
 	# It goes in the background; time costs nothing when nothing is done in it.
 	sleep 3
@@ -138,6 +140,34 @@ symbols()
 	done
 }
 
+# word SYMBOL: the eight bytes of the kernel's that begin there
+word()
+{
+	local address offset start size
+
+	address=0x$(awk -v symbol="$1" '$3 == symbol { print $1; exit }' /proc/kallsyms)
+	while read -r _ offset start _ size _; do
+		((address >= start && address < start + size)) || continue
+		dd if=/proc/kcore bs=8 count=1 iflag=skip_bytes status=none \
+			skip=$((offset + address - start)) | od -A n -t x8 | tr -d ' '
+		return
+	done < <(readelf -lW /proc/kcore | grep LOAD)
+}
+
+# "percpu START END", of the one CPU, and "data ADDRESS NAME [MODULE]"
+memory()
+{
+	local start
+
+	# Tells root what they are.
+	echo 1 > /proc/sys/kernel/kptr_restrict
+	start=0x$(word pcpu_base_addr)
+	printf 'percpu %x %x\n' "$start" $((start + (0x$(word pcpu_unit_size) & 0xffffffff)))
+	sed -n 's/^0x\([0-9a-f]*\)-0x\([0-9a-f]*\) .* pcpu_get_vm_areas.*/percpu \1 \2/p' \
+		/proc/vmallocinfo
+	sed -n 's/ [bBdDrR] / /p' /proc/kallsyms | sed 's/^/data /'
+}
+
 inside=
 while (($#)); do
 	case $1 in
@@ -145,6 +175,7 @@ while (($#)); do
 	--packets)	packets=$2; shift ;;
 	--repeat)	repeat=$2; shift ;;
 	--marks)	marks=y ;;
+	--stores)	stores=y ;;
 	--threads)	threads=$2; shift ;;
 	*)		break ;;
 	esac
@@ -165,4 +196,5 @@ for line in "$@"; do
 	one "$line"
 done
 [[ ! $marks ]] || symbols
+[[ ! $stores ]] || memory
 chs_unload

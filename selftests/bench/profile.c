@@ -3,9 +3,11 @@
  * A plugin of QEMU that counts how often each instruction of the kernel is executed
  * between two marks.
  *
- * Argument: out=FILE, to which it writes a line "end" after each such period, and
+ * Arguments: out=FILE, to which it writes a line "end" after each such period, and
  * before it "ADDRESS COUNT" of each instruction that was executed. All of programs
- * have the address 0.
+ * have the address 0. With stores=on also "ADDRESS COUNT LINE" of each that wrote to
+ * memory, for each line of the cache that it wrote to, followed by "pushed" if it is
+ * a call or a push: what it wrote to is a stack.
  */
 
 #include <inttypes.h>
@@ -26,6 +28,7 @@ struct qemu_plugin_insn;
 
 enum { CB_NO_REGS = 0 };
 enum { INLINE_ADD_U64 = 0 };
+enum { MEM_W = 2 };
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t n);
@@ -38,6 +41,11 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 		void (*cb)(unsigned int cpu, void *data), int flags, void *data);
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
 		int op, void *counter, uint64_t add);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
+		void (*cb)(unsigned int cpu, uint32_t info, uint64_t address, void *data),
+		int flags, int rw, void *data);
+unsigned int qemu_plugin_mem_size_shift(uint32_t info);
+bool qemu_plugin_mem_is_store(uint32_t info);
 
 EXPORT int qemu_plugin_version = 1;
 EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv);
@@ -47,11 +55,14 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int ar
 #define KERNEL		0xffff800000000000
 #define BUCKETS_LOG	20
 #define CHUNK		4096
+#define LINE		64
 
 /* Code that was translated points at counters: they are never moved nor freed. */
 struct counter {
 	uint64_t address;
+	uint64_t line;		/* that is written to; 0: how often it is executed */
 	uint64_t count;
+	bool push;
 	struct counter *next;
 };
 
@@ -59,14 +70,15 @@ static struct counter *buckets[1 << BUCKETS_LOG];
 static struct counter *chunk;
 static size_t chunk_used = CHUNK;
 static FILE *out;
+static bool stores, counting;
 
-static struct counter *counter_get(uint64_t address)
+static struct counter *counter_get(uint64_t address, uint64_t line)
 {
 	struct counter **bucket, *c;
 
-	bucket = &buckets[(address * 0x9e3779b97f4a7c15) >> (64 - BUCKETS_LOG)];
+	bucket = &buckets[((address + line * 31) * 0x9e3779b97f4a7c15) >> (64 - BUCKETS_LOG)];
 	for (c = *bucket; c; c = c->next) {
-		if (c->address == address)
+		if (c->address == address && c->line == line)
 			return c;
 	}
 	if (chunk_used == CHUNK) {
@@ -77,6 +89,7 @@ static struct counter *counter_get(uint64_t address)
 	}
 	c = &chunk[chunk_used++];
 	c->address = address;
+	c->line = line;
 	c->next = *bucket;
 	*bucket = c;
 	return c;
@@ -88,14 +101,36 @@ static void count_begin(unsigned int cpu, void *data)
 		for (struct counter *c = buckets[i]; c; c = c->next)
 			c->count = 0;
 	}
+	counting = true;
+}
+
+/* Of one that lies across two lines both count. QEMU 7.2 tells of loads, too. */
+static void count_store(unsigned int cpu, uint32_t info, uint64_t address, void *data)
+{
+	uint64_t last = address + (1u << qemu_plugin_mem_size_shift(info)) - 1;
+	const struct counter *insn = data;
+
+	if (!counting || !qemu_plugin_mem_is_store(info))
+		return;
+	for (uint64_t line = address & -LINE; line <= last; line += LINE) {
+		struct counter *c = counter_get(insn->address, line);
+
+		c->push = insn->push;
+		c->count++;
+	}
 }
 
 static void count_end(unsigned int cpu, void *data)
 {
+	counting = false;
 	for (size_t i = 0; i < 1 << BUCKETS_LOG; i++) {
 		for (struct counter *c = buckets[i]; c; c = c->next) {
-			if (c->count)
-				fprintf(out, "%" PRIx64 " %" PRIu64 "\n", c->address, c->count);
+			if (!c->count)
+				continue;
+			fprintf(out, "%" PRIx64 " %" PRIu64, c->address, c->count);
+			if (c->line)
+				fprintf(out, " %" PRIx64 "%s", c->line, c->push ? " pushed" : "");
+			fputc('\n', out);
 		}
 	}
 	fprintf(out, "end\n");
@@ -113,6 +148,13 @@ static bool is_mark(const struct qemu_plugin_insn *insn, const unsigned char *ma
 	       !memcmp(qemu_plugin_insn_data(insn), mark, MARK_SIZE);
 }
 
+static bool is_push(const struct qemu_plugin_insn *insn)
+{
+	const unsigned char *code = qemu_plugin_insn_data(insn);
+
+	return code[0] == 0xe8 || (code[0] & 0xf8) == 0x50;
+}
+
 static void translated(uint64_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
@@ -120,13 +162,13 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t address = qemu_plugin_insn_vaddr(insn);
+		struct counter *c = counter_get(address >= KERNEL ? address : 0, 0);
 
-		if (address >= KERNEL)
-			qemu_plugin_register_vcpu_insn_exec_inline(insn, INLINE_ADD_U64,
-					&counter_get(address)->count, 1);
-		else
-			qemu_plugin_register_vcpu_insn_exec_inline(insn, INLINE_ADD_U64,
-					&counter_get(0)->count, 1);
+		qemu_plugin_register_vcpu_insn_exec_inline(insn, INLINE_ADD_U64, &c->count, 1);
+		if (stores && address >= KERNEL) {
+			c->push = is_push(insn);
+			qemu_plugin_register_vcpu_mem_cb(insn, count_store, CB_NO_REGS, MEM_W, c);
+		}
 		if (is_mark(insn, begin_code))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, count_begin,
 					CB_NO_REGS, NULL);
@@ -141,6 +183,8 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 	for (int i = 0; i < argc; i++) {
 		if (!strncmp(argv[i], "out=", 4))
 			out = fopen(argv[i] + 4, "w");
+		else if (!strcmp(argv[i], "stores=on"))
+			stores = true;
 	}
 	if (!out) {
 		fprintf(stderr, "profile: out=FILE is missing or cannot be written\n");

@@ -5,13 +5,16 @@
 # VM in which an instruction takes a nanosecond. Table on stdout; as JSON, and the
 # figures that it was made from, in selftests/bench/out/.
 #
-# usage: run.sh [--quick] [--profile [--lines]] [--kernel K] [PATTERN...]
+# usage: run.sh [--quick] [--profile [--lines] [--stores]] [--kernel K] [PATTERN...]
 #        run.sh --cpus [--kernel K] [PATTERN...]
 #        run.sh --list
 #
 #   --quick     one repetition of half as many packets
 #   --profile   which functions of the kernel the instructions are in
 #   --lines     ... and which lines of this module
+#   --stores    ... and which memory they write: the task's and its stack, the CPU's
+#               own, the packet's, and all other, which CPUs may share, line by line;
+#               first in a second in which its flows had no packet, then in the same
 #   --cpus      what 1, 2 and 4 CPUs at once do, by the clock of a machine that
 #               should have as many: ratios
 #   --kernel K  as of vm/run.sh
@@ -34,12 +37,13 @@ die()
 	exit 1
 }
 
-kernel=6.12 guest=(--packets 4000 --repeat 3) patterns=() profile='' lines='' cpus=''
+kernel=6.12 guest=(--packets 4000 --repeat 3) patterns=() profile='' lines='' stores='' cpus=''
 while (($#)); do
 	case $1 in
 	--quick)	guest=(--packets 2000 --repeat 1) ;;
 	--profile)	profile=y ;;
 	--lines)	lines=y ;;
+	--stores)	stores=y ;;
 	--cpus)		cpus=y ;;
 	--kernel)	kernel=${2:?}; shift ;;
 	--list)		grep -v '^#' "$here/cases" | awk NF; exit 0 ;;
@@ -106,18 +110,21 @@ fi
 if [[ $profile ]]; then
 	# Once is enough: it is the same each time.
 	guest+=(--repeat 1 --marks)
-	vm+=(--plugin "$out/profile.so,out=$out/counts")
+	[[ ! $stores ]] || guest+=(--repeat 2 --stores)
+	vm+=(--plugin "$out/profile.so,out=$out/counts${stores:+,stores=on}")
 	gcc -O2 -Wall -shared -fPIC -fvisibility=hidden -o "$out/profile.so" "$here/profile.c"
 fi
 
 status=0
 # Waits are by the clock of the VM, where work takes what it takes.
 "$top/selftests/vm/run.sh" "${vm[@]}" -- "$here/guest.sh" "${guest[@]}" "${cases[@]}" |
-	tee "$out/raw" | grep --line-buffered -vE '^(result|scale|control|counted|symbol|section) ' >&2 ||
+	tee "$out/raw" | grep --line-buffered -vE \
+		'^(result|scale|control|counted|symbol|section|percpu|data) ' >&2 ||
 	status=${PIPESTATUS[0]}
 if [[ $profile ]]; then
 	ko=$("$top/selftests/vm/build.sh" "$kernel")
-	"$here/profile.py" ${lines:+--lines "$ko"} "$out/raw" "$out/counts" || status=1
+	"$here/profile.py" ${lines:+--lines "$ko"} ${stores:+--stores} \
+		"$out/raw" "$out/counts" || status=1
 else
 	json=$out/bench${cpus:+-cpus}.json
 	"$here/report.py" --json "$json" "$here/cases" "$out/raw" || status=1
