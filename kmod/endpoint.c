@@ -166,9 +166,11 @@ void chs_endpoint_forget_routes(struct chs_net *cn)
 	rhashtable_walk_enter(&cn->endpoints, &iter);
 	rhashtable_walk_start(&iter);
 	while ((endpoint = rhashtable_walk_next(&iter))) {
-		if (!IS_ERR(endpoint))
-			smp_store_release(&endpoint->epoch,
-					  READ_ONCE(endpoint->epoch) + 2);
+		if (IS_ERR(endpoint))
+			continue;
+		/* Who acquires it finds the tables as they are now. */
+		smp_store_release(&endpoint->epoch,
+				  READ_ONCE(endpoint->epoch) + 2);
 	}
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);
