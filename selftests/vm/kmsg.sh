@@ -16,8 +16,9 @@ KMSG_BAD+='|INFO: trying to register|kmemleak: .*disabled'
 
 # What the debug kernel finds in code of Linux that is not under test here: SCTP
 # walks its addresses under the lock of the socket alone, when a COOKIE ECHO comes
-# while a process holds that.
-KMSG_KNOWN='net/sctp/bind_addr[.]c:[0-9]+ RCU-list traversed in non-reader section'
+# while a process holds that; nf_tables looks for a flowtable under its commit mutex.
+KMSG_KNOWN='(net/sctp/bind_addr|net/netfilter/nf_tables_api)[.]c:[0-9]+'
+KMSG_KNOWN+=' RCU-list traversed in non-reader section'
 
 # kmsg_unknown: a log without those reports
 kmsg_unknown()
