@@ -248,7 +248,10 @@ no_formers()
 # go on sending stay for ever.
 settles()
 {
-	service web 2 window 3 timeout 3
+	# Longer than a client that has a busy machine under it is silent.
+	local window=$((5 * CHS_SLOW))
+
+	service web 2 window "$window" timeout "$window"
 	hold old web 30
 	chs_cmd_ok chs_ctl backend add web "$(be 3)"
 	chs_conns old run gap=100
@@ -257,7 +260,7 @@ settles()
 	chs_answers "beyond the window" moved=0 broken=0
 	# What is in use keeps its arc from settling.
 	chs_conns old run gap=100
-	chs_cmd ring_wait web 5
+	chs_cmd ring_wait web $((window + 2))
 	chs_expect "status of ring wait" $? 2
 	chs_conns old stop
 	chs_answers "beyond the window" moved=0 broken=0
