@@ -2,11 +2,13 @@
 #ifndef CHS_COMPAT_LINUX_UNALIGNED_H
 #define CHS_COMPAT_LINUX_UNALIGNED_H
 
+#include <linux/version.h>
+
 /* Before 6.12 each architecture had its own. */
-#if __has_include_next("linux/unaligned.h")
-#include_next <linux/unaligned.h>
-#else
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
 #include <asm/unaligned.h>
+#else
+#include_next <linux/unaligned.h>
 #endif
 
 #endif /* CHS_COMPAT_LINUX_UNALIGNED_H */
