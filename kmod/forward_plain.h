@@ -7,8 +7,8 @@
  * at the end of its hops, is left untouched to forward.c, which judges and
  * counts it. So nothing is refused here.
  *
- * A header, for it is compiled into the code before it: half of its instructions
- * would be calls and what they keep in memory.
+ * A header, for it is compiled into the code before it, whose values it finds in
+ * registers. What a packet has to let go of is listed as in forward.c's prepare().
  */
 #ifndef CHS_FORWARD_PLAIN_H
 #define CHS_FORWARD_PLAIN_H
