@@ -274,7 +274,8 @@ bool chs_affinity_over(const struct chs_heritage *arc, enum chs_health former,
 {
 	if (arc->former == CHS_RING_NONE || former == CHS_HEALTH_DEAD)
 		return true;
-	return former == CHS_HEALTH_UP && now - arc->since > window;
+	return former == CHS_HEALTH_UP &&
+	       chs_affinity_age(arc->since, now) > window;
 }
 
 /**

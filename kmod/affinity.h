@@ -141,6 +141,20 @@ bool chs_affinity_stale(enum chsteer_affinity affinity,
 			enum chs_role role, bool expired);
 
 /**
+ * chs_affinity_age() - how long ago something was
+ * @since: when it was, seconds
+ * @now: seconds; a clock read before something else was done, for which another
+ *	CPU may have made @since later than this
+ *
+ * Context: any.
+ * Return: seconds, 0 if it is still to be.
+ */
+static inline __u32 chs_affinity_age(__u32 since, __u32 now)
+{
+	return (__s32)(now - since) > 0 ? now - since : 0;
+}
+
+/**
  * struct chs_heritage - what an arc remembers
  * @former: living backend that owned it before, or CHS_RING_NONE
  * @since: when that backend last lost it, in seconds

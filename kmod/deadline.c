@@ -102,13 +102,14 @@ void chs_deadline_work(struct work_struct *work)
 {
 	struct chs_net *cn = container_of(to_delayed_work(work),
 					  struct chs_net, deadline_work);
-	time64_t now = ktime_get_seconds();
 	struct chs_service *svc;
 	struct chs_txn txn;
+	time64_t now;
 	u32 at = 0;
 	int err;
 
 	mutex_lock(&cn->lock);
+	now = ktime_get_seconds();
 	chs_txn_init(cn, &txn);
 	err = expire_services(cn, &txn, now);
 	chs_txn_fini(&txn);

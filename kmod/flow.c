@@ -180,7 +180,7 @@ u32 chs_flow_idle(const struct chs_flow *flow, u32 now)
 
 	if (flow->previous)
 		last = later(last, READ_ONCE(flow->previous->freed));
-	return (s32)(now - last) > 0 ? now - last : 0;
+	return chs_affinity_age(last, now);
 }
 
 static u16 living(const struct chs_service *svc,

@@ -91,7 +91,7 @@ static bool may_tell(const struct sk_buff *skb, struct net *net, bool v6)
 {
 	struct chs_net *cn = chs_net(net);
 	struct chs_icmp_bucket *bucket;
-	unsigned long now = jiffies, passed;
+	unsigned long now, passed;
 	bool allowed;
 	u32 client;
 
@@ -101,6 +101,7 @@ static bool may_tell(const struct sk_buff *skb, struct net *net, bool v6)
 	bucket = &cn->icmp_buckets[hash_32(client, ilog2(CHS_ICMP_BUCKETS))];
 
 	spin_lock(&cn->icmp_lock);
+	now = jiffies;
 	/* RATE tokens a jiffy, HZ for an error. */
 	passed = min_t(unsigned long, now - bucket->last, BURST * HZ);
 	bucket->tokens = min_t(unsigned long, bucket->tokens + passed * RATE,

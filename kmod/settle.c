@@ -236,11 +236,12 @@ void chs_settle_work(struct work_struct *work)
 {
 	struct chs_net *cn = container_of(to_delayed_work(work),
 					  struct chs_net, settle_work);
-	u32 now = ktime_get_seconds(), at;
 	struct chs_service *svc;
 	bool any = false;
+	u32 now, at;
 
 	mutex_lock(&cn->lock);
+	now = ktime_get_seconds();
 	for (at = 0; (svc = chs_table_next(chs_net_table(cn), &at));) {
 		if (has_any(svc)) {
 			close_arcs(svc, now);

@@ -152,6 +152,7 @@ int chs_transition_build(struct chs_service *svc,
 
 	shift_all(&shift, transition);
 	kvfree(shift.map);
+	transition->built = now;
 	transition->until = shift.before ? shift.before->until : now;
 	transition->held = shift.before && shift.before->held;
 	if (!transition->n_open && !transition->n_closing) {
@@ -160,6 +161,31 @@ int chs_transition_build(struct chs_service *svc,
 	}
 	RCU_INIT_POINTER(svc->transition, transition);
 	return 0;
+}
+
+/**
+ * chs_transition_published() - windows begin when a version is in force
+ * @svc: the version
+ * @now: seconds
+ *
+ * Other rings of the same transaction may have taken long to build.
+ *
+ * Context: process; the namespace's lock held.
+ */
+void chs_transition_published(const struct chs_service *svc, u32 now)
+{
+	struct chs_transition *transition =
+		rcu_dereference_protected(svc->transition, true);
+	u32 at;
+
+	if (!transition || transition->built == now)
+		return;
+
+	for (at = 0; at < svc->conf.slots; at++) {
+		if (transition->since[at] == transition->built)
+			WRITE_ONCE(transition->since[at], now);
+	}
+	transition->built = now;
 }
 
 /**
@@ -194,7 +220,8 @@ void chs_transition_arc(const struct chs_service *svc, u32 at, u32 now,
 	}
 	arc->state = CHS_ARC_OPEN;
 	arc->former = code;
-	arc->in_window = now - transition->since[at] <= svc->window;
+	arc->in_window = chs_affinity_age(READ_ONCE(transition->since[at]),
+					  now) <= svc->window;
 }
 
 /**
@@ -237,6 +264,6 @@ s64 chs_transition_left(const struct chs_service *svc, u32 at, u32 now)
 	if (chs_backend_health(&svc->backends[code]) == CHS_HEALTH_DRAINING)
 		return -1;
 
-	gone = now - transition->since[at];
+	gone = chs_affinity_age(READ_ONCE(transition->since[at]), now);
 	return gone > svc->window ? 0 : svc->window - gone;
 }

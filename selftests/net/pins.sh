@@ -291,6 +291,60 @@ window_over()
 		jq .former) == null ]]
 }
 
+# heavy COUNT: commands that make services whose rings take long to build
+heavy()
+{
+	local i at backends=
+
+	for ((at = 0; at < 1000; at++)); do
+		backends+=" 10.77.$((at / 250)).$((at % 250 + 1))"
+	done
+	for ((i = 1; i <= $1; i++)); do
+		echo "service add heavy$i tcp 10.78.0.$i:80 mode route affinity ring"
+		echo "backend add heavy$i$backends"
+	done
+}
+
+# A window begins when its change is in force, however long the transaction took,
+# and whatever became due meanwhile.
+long_change()
+{
+	local count=1 start took=0 left
+
+	# Settling is seldom more than two seconds away; this is to be longer.
+	until ((took > 4000)); do
+		((count *= 2))
+		start=$(chs_ms)
+		heavy "$count" | chs_ctl apply - || chs_fail "refused"
+		took=$(($(chs_ms) - start))
+		chs_cmd_ok chs_ctl flush
+	done
+
+	service web 2
+	service alt 2
+	service dns 2 affinity transition window 1
+	# Makes something due while the next one is being built.
+	chs_cmd_ok chs_ctl backend add dns "$(be 3)"
+	chs_ctl save > "$CHS_TMP/saved"
+	{
+		grep -v ' web ' "$CHS_TMP/saved"
+		echo "backend add dns $(be 4)"
+		echo "backend add alt $(be 3)"
+		heavy "$count"
+		grep ' web ' "$CHS_TMP/saved"
+		echo "backend add web $(be 3)"
+	} | chs_ctl apply - || chs_fail "refused"
+	left=$(chs_ctl -j service show |
+		jq -c 'map(select(.name == "web" or .name == "alt").settles_in)')
+	jq -ne "$left | .[0] - .[1] | fabs <= 1" > "$CHS_TMP/null" ||
+		chs_fail "windows of one change end at different times: $left"
+
+	chs_cmd_ok chs_ctl ring wait dns 60
+	jq -ne "$(get alt open) > 0 and $(get web open) > 0" > "$CHS_TMP/null" ||
+		chs_fail "a window is over with the first"
+	over
+}
+
 # probe: a client's endpoint whose flow is in an arc that b3 has got
 probe()
 {
@@ -652,6 +706,7 @@ chs_run "topology" topology
 both "what is remembered, and told" remembered
 chs_run "flow flush" flush
 both "arcs settle" settles
+chs_run "windows begin when a long change is in force" long_change
 chs_run "drain and weight 0 keep flows without limit" drain
 chs_run "a deadline ends them" deadline
 both "del and down end just the backend's own flows" ends

@@ -102,8 +102,8 @@ static void arc_get(const struct director *dir, const struct version *version,
 	arc->former = arc->state == CHS_ARC_OPEN ?
 		      version->arcs[at].heritage.former : CHS_RING_NONE;
 	arc->in_window = arc->state == CHS_ARC_OPEN &&
-			 dir->now - version->arcs[at].heritage.since <=
-			 version->window;
+			 chs_affinity_age(version->arcs[at].heritage.since,
+					  dir->now) <= version->window;
 }
 
 /* Returns whether the entry has expired. */

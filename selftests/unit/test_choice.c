@@ -402,7 +402,7 @@ void test_choice_over(void)
 	static const struct {
 		__u16 former;
 		enum chs_health health;
-		u32 age;
+		s32 age;
 		bool over;
 	} rows[] = {
 		{ NONE, DEAD, 0, true },
@@ -413,6 +413,9 @@ void test_choice_over(void)
 		{ FORMER, UP, 0, false },
 		{ FORMER, UP, 100, false },
 		{ FORMER, UP, 101, true },
+		/* A change that came after the clock was read. */
+		{ FORMER, UP, -1, false },
+		{ FORMER, DRAINS, -1, false },
 	};
 	u32 i;
 
