@@ -262,12 +262,7 @@ static enum chs_event prepare(struct way *way, struct sk_buff *skb)
 		}
 		skb_orphan(skb);
 	}
-	skb_forward_csum(skb);
-	skb_clear_tstamp(skb);
-#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
-	skb_ext_del(skb, SKB_EXT_BRIDGE_NF);
-#endif
-	skb_dst_drop(skb);
+	chs_forward_forget(skb);
 	skb_dst_set_noref(skb, way->hop.dst);
 	skb->dev = dev;
 	skb->protocol = way->v6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);

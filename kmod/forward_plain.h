@@ -8,7 +8,7 @@
  * counts it. So nothing is refused here.
  *
  * A header, for it is compiled into the code before it, whose values it finds in
- * registers. What a packet has to let go of is listed as in forward.c's prepare().
+ * registers.
  */
 #ifndef CHS_FORWARD_PLAIN_H
 #define CHS_FORWARD_PLAIN_H
@@ -25,6 +25,7 @@
 #include <net/neighbour.h>
 
 #include "endpoint.h"
+#include "forward.h"
 #include "service.h"
 #include "stats.h"
 #include "steer.h"
@@ -143,12 +144,7 @@ chs_forward_plain(struct sk_buff *skb, const struct nf_hook_state *state,
 	else
 		ip_decrease_ttl(ip_hdr(skb));
 	skb_orphan(skb);
-	skb_forward_csum(skb);
-	skb_clear_tstamp(skb);
-#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
-	skb_ext_del(skb, SKB_EXT_BRIDGE_NF);
-#endif
-	skb_dst_drop(skb);
+	chs_forward_forget(skb);
 	skb->dev = dev;
 
 	chs_stats_packet(svc->counters, len);

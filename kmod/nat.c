@@ -121,21 +121,30 @@ static bool has_ended(const struct nf_conn *ct)
 	return state == TCP_CONNTRACK_TIME_WAIT || state == TCP_CONNTRACK_CLOSE;
 }
 
-/* The connection whose client sends so, with a reference, or NULL. */
-static struct nf_conn *find_original(struct net *net,
-				     const struct chs_tuple *tuple)
+/* The connection of which one end sends so, with a reference, or NULL. */
+static struct nf_conn *find(struct net *net, const struct chs_tuple *tuple,
+			    enum ip_conntrack_dir *dir)
 {
 	struct nf_conntrack_tuple_hash *found;
 	struct nf_conntrack_tuple nf_tuple;
-	struct nf_conn *ct;
 
 	tuple_to_nf(&nf_tuple, tuple);
 	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &nf_tuple);
 	if (!found)
 		return NULL;
 
-	ct = nf_ct_tuplehash_to_ctrack(found);
-	if (NF_CT_DIRECTION(found) == IP_CT_DIR_ORIGINAL)
+	*dir = NF_CT_DIRECTION(found);
+	return nf_ct_tuplehash_to_ctrack(found);
+}
+
+/* The connection whose client sends so, with a reference, or NULL. */
+static struct nf_conn *find_original(struct net *net,
+				     const struct chs_tuple *tuple)
+{
+	enum ip_conntrack_dir dir;
+	struct nf_conn *ct = find(net, tuple, &dir);
+
+	if (!ct || dir == IP_CT_DIR_ORIGINAL)
 		return ct;
 	nf_ct_put(ct);
 	return NULL;
@@ -195,17 +204,17 @@ static const struct chs_service *service_of(const struct chs_table *table,
  */
 static bool has_room(struct net *net, const struct chs_tuple *tuple)
 {
-	struct nf_conntrack_tuple_hash *found;
 	struct nf_conntrack_tuple orig, reply;
+	enum ip_conntrack_dir dir;
 	struct nf_conn *ct;
 
-	tuple_to_nf(&orig, tuple);
-	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &orig);
-	if (found) {
-		nf_ct_put(nf_ct_tuplehash_to_ctrack(found));
+	ct = find(net, tuple, &dir);
+	if (ct) {
+		nf_ct_put(ct);
 		return true;
 	}
 
+	tuple_to_nf(&orig, tuple);
 	if (!nf_ct_invert_tuple(&reply, &orig))
 		return true;
 	ct = nf_conntrack_alloc(net, &nf_ct_zone_dflt, &orig, &reply,
@@ -298,16 +307,11 @@ static void forget_acked(struct nf_conn *ct)
 static void before_reset(const struct chs_table *table, struct net *net,
 			 const struct chs_tuple *tuple)
 {
-	struct nf_conntrack_tuple_hash *found;
-	struct nf_conntrack_tuple nf_tuple;
-	struct nf_conn *ct;
+	enum ip_conntrack_dir dir;
+	struct nf_conn *ct = find(net, tuple, &dir);
 
-	tuple_to_nf(&nf_tuple, tuple);
-	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &nf_tuple);
-	if (!found)
+	if (!ct)
 		return;
-
-	ct = nf_ct_tuplehash_to_ctrack(found);
 	if (steered_by(table, ct))
 		forget_acked(ct);
 	nf_ct_put(ct);
