@@ -330,7 +330,6 @@ void chs_service_published(struct chs_service *svc,
 	u32 now = ktime_get_seconds();
 	u32 i, at;
 
-	chs_transition_published(svc, now);
 	for (i = 0; i < svc->n_backends; i++)
 		WRITE_ONCE(svc->backends[i].member->index, i);
 

@@ -164,15 +164,15 @@ int chs_transition_build(struct chs_service *svc,
 }
 
 /**
- * chs_transition_published() - windows begin when a version is in force
- * @svc: the version
+ * chs_transition_begin() - have windows begin now
+ * @svc: a version that is about to be published
  * @now: seconds
  *
  * Other rings of the same transaction may have taken long to build.
  *
  * Context: process; the namespace's lock held.
  */
-void chs_transition_published(const struct chs_service *svc, u32 now)
+void chs_transition_begin(const struct chs_service *svc, u32 now)
 {
 	struct chs_transition *transition =
 		rcu_dereference_protected(svc->transition, true);
@@ -183,9 +183,8 @@ void chs_transition_published(const struct chs_service *svc, u32 now)
 
 	for (at = 0; at < svc->conf.slots; at++) {
 		if (transition->since[at] == transition->built)
-			WRITE_ONCE(transition->since[at], now);
+			transition->since[at] = now;
 	}
-	transition->built = now;
 }
 
 /**
@@ -220,8 +219,8 @@ void chs_transition_arc(const struct chs_service *svc, u32 at, u32 now,
 	}
 	arc->state = CHS_ARC_OPEN;
 	arc->former = code;
-	arc->in_window = chs_affinity_age(READ_ONCE(transition->since[at]),
-					  now) <= svc->window;
+	arc->in_window = chs_affinity_age(transition->since[at], now) <=
+			 svc->window;
 }
 
 /**
@@ -264,6 +263,6 @@ s64 chs_transition_left(const struct chs_service *svc, u32 at, u32 now)
 	if (chs_backend_health(&svc->backends[code]) == CHS_HEALTH_DRAINING)
 		return -1;
 
-	gone = chs_affinity_age(READ_ONCE(transition->since[at]), now);
+	gone = chs_affinity_age(transition->since[at], now);
 	return gone > svc->window ? 0 : svc->window - gone;
 }

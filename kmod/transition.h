@@ -25,7 +25,7 @@ struct chs_service;
  * struct chs_transition - arcs that are not settled
  * @n_open: number of open arcs
  * @n_closing: number of closing ones
- * @built: when its version was built, or published, seconds
+ * @built: when it was made, seconds
  * @held: a flow in a closing arc is on a backend that drains
  * @until: when the last of the others in closing arcs will have been idle for
  *	too long if nothing more is heard of it, seconds
@@ -46,7 +46,7 @@ struct chs_transition {
 
 int chs_transition_build(struct chs_service *svc,
 			 const struct chs_service *prev, u32 now);
-void chs_transition_published(const struct chs_service *svc, u32 now);
+void chs_transition_begin(const struct chs_service *svc, u32 now);
 void chs_transition_arc(const struct chs_service *svc, u32 at, u32 now,
 			struct chs_arc *arc);
 u32 chs_transition_open(const struct chs_service *svc);

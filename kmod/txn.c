@@ -8,11 +8,13 @@
 #include "netns.h"
 #include "settle.h"
 #include "sweep.h"
+#include "transition.h"
 
 #include <linux/err.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 /* Open transactions a namespace; each may hold a copy of its table. */
 #define TXNS_MAX	64
@@ -553,12 +555,15 @@ static void publish(struct chs_net *cn, struct chs_txn *txn,
 		    struct retired *retired, struct chs_sweep *sweep,
 		    struct chs_msg *msg)
 {
+	u32 now = ktime_get_seconds();
 	struct chs_edit *edit, *next;
 
 	retired->table = chs_net_table(cn);
 	list_for_each_entry(edit, &txn->edits, node) {
-		if (edit->new)
-			edit->new->edit = NULL;
+		if (!edit->new)
+			continue;
+		edit->new->edit = NULL;
+		chs_transition_begin(edit->new, now);
 	}
 	txn->table->generation++;
 	chs_table_seal(txn->table);
