@@ -54,27 +54,32 @@ said()
 # come and go.
 many()
 {
-	local f=$1 ports=$PORTS how before drops count=$((PORTS * 4))
+	local f=$1 how before failed ports drops count=$((PORTS * 4))
 
 	before=$(syn_retrans)
 	for how in server reset; do
-		reuse "$f" 40000 "$ports" "$count" "$how" > "$CHS_TMP/out.$how" &
+		reuse "$f" 40000 "$PORTS" "$count" "$how" > "$CHS_TMP/out.$how" &
 		if [[ $how == server ]]; then
-			chs_busywait 20000 chs_grows "web$f" new-flows $((ports * 13 / 10))
+			chs_busywait 20000 chs_grows "web$f" new-flows $((PORTS * 13 / 10))
 			chs_cmd_ok chs_ctl backend del "web$f" "$(chs_be "$f" 3)"
-			chs_busywait 20000 chs_grows "web$f" new-flows $((ports * 26 / 10))
+			chs_busywait 20000 chs_grows "web$f" new-flows $((PORTS * 26 / 10))
 			chs_cmd_ok chs_ctl backend add "web$f" "$(chs_be "$f" 3)"
 		fi
 		wait $!
 		chs_expect "connections" "$(wc -l < "$CHS_TMP/out.$how")" "$count"
-		# One that was open when its backend went is rightly reset.
-		chs_expect_range "that failed ($how)" \
-			"$(grep -vc ' b[123]$' "$CHS_TMP/out.$how")" 0 1
 	done
 	chs_expect "SYN sent again" $(($(syn_retrans) - before)) 0
-	drops=$(chs_ctl stats "web$f")
-	[[ ${drops#*drops:} =~ [1-9] ]] && chs_fail "drops: ${drops#*drops:}"
-	return 0
+
+	# One that was open when its backend went is rightly reset. If it was being
+	# closed, its client has nobody to close it with: such a FIN is invalid to
+	# conntrack, and the port is not to be had until the client gives up.
+	failed=$(sed -n '/ b[123]$/!p' "$CHS_TMP"/out.{server,reset})
+	ports=$(cut -d ' ' -f 1 <<< "$failed" | sort -u | grep -c .)
+	[[ ! $failed ]] || sed 's/^/# failed: /' <<< "$failed"
+	chs_expect_range "ports that failed" "$ports" 0 1
+	drops=$(chs_ctl -j stats "web$f" | jq -c --argjson failed "$ports" '.[0].drops |
+		if $failed > 0 then del(.invalid) else . end | map_values(select(. > 0))')
+	chs_expect drops "$drops" "{}"
 }
 
 # ends FAMILY HOW FIRST: connections that ended so leave nothing that holds the next
@@ -166,7 +171,7 @@ no_entries()
 		grep -q "sport=$1"
 }
 
-chs_require_cmd conntrack nstat
+chs_require_cmd conntrack jq nstat
 chs_setup
 # Held open, so that writing to it never waits for a reader.
 mkfifo "$CHS_TMP/go"
