@@ -124,6 +124,7 @@ chs_endpoint_hop(const struct chs_endpoint *endpoint, const struct net *net,
 {
 	const struct chs_hop *hop = this_cpu_ptr(endpoint->hops);
 
+	DEBUG_NET_WARN_ON_ONCE(!in_softirq());
 	if (unlikely(hop->epoch != READ_ONCE(endpoint->epoch)))
 		return NULL;
 	if (likely(chs_addr_is_v4(&endpoint->key.addr) &&

@@ -5,8 +5,10 @@
 
 #include <linux/jiffies.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/refcount.h>
 #include <linux/u64_stats_sync.h>
+#include <net/net_debug.h>
 
 /**
  * enum chs_event - what may become of a packet besides being steered
@@ -141,6 +143,7 @@ static inline void chs_stats_packet(struct chs_counters __percpu *counters,
 {
 	struct chs_counters *here = this_cpu_ptr(counters);
 
+	DEBUG_NET_WARN_ON_ONCE(!in_softirq());
 	u64_stats_update_begin(&here->syncp);
 	u64_stats_inc(&here->packets);
 	u64_stats_add(&here->bytes, bytes);
@@ -158,6 +161,7 @@ static inline void chs_stats_flow(struct chs_counters __percpu *counters)
 {
 	struct chs_counters *here = this_cpu_ptr(counters);
 
+	DEBUG_NET_WARN_ON_ONCE(!in_softirq());
 	u64_stats_update_begin(&here->syncp);
 	u64_stats_inc(&here->new_flows);
 	u64_stats_update_end(&here->syncp);
@@ -175,6 +179,7 @@ static inline void chs_stats_event(struct chs_stats *stats,
 {
 	struct chs_events *events = this_cpu_ptr(stats->events);
 
+	DEBUG_NET_WARN_ON_ONCE(!in_softirq());
 	u64_stats_update_begin(&events->syncp);
 	u64_stats_inc(&events->nr[event]);
 	u64_stats_update_end(&events->syncp);
