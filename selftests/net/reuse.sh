@@ -75,7 +75,7 @@ many()
 	# conntrack, and the port is not to be had until the client gives up.
 	failed=$(sed -n '/ b[123]$/!p' "$CHS_TMP"/out.{server,reset})
 	ports=$(cut -d ' ' -f 1 <<< "$failed" | sort -u | grep -c .)
-	[[ ! $failed ]] || sed 's/^/# failed: /' <<< "$failed"
+	[[ ! $failed ]] || echo "# failed: ${failed//$'\n'/, }"
 	chs_expect_range "ports that failed" "$ports" 0 1
 	drops=$(chs_ctl -j stats "web$f" | jq -c --argjson failed "$ports" '.[0].drops |
 		if $failed > 0 then del(.invalid) else . end | map_values(select(. > 0))')
