@@ -26,6 +26,7 @@
 MODES=(route ipip gue)
 declare -A PORT=([route]=80 [ipip]=81 [gue]=82)
 N4=$(chs_amount 150) N6=$(chs_amount 50)
+FLAPS=$(chs_amount 10)
 
 services()
 {
@@ -320,7 +321,7 @@ flaps()
 		every backend set SERVICE B3 state up weight $((i * 50)) > "$CHS_TMP/up.$i"
 	done
 	began
-	for ((i = 0; i < 10; i++)); do
+	for ((i = 0; i < FLAPS; i++)); do
 		((i % 2)) && to=lb || to=lb2
 		for name in lb lb2; do
 			chs_on "$name" -b "$CHS_TMP/drain" || chs_fail "refused"
@@ -351,5 +352,5 @@ chs_run "a weight goes from 100 to 40" weight
 chs_run "one of weight 200 is added and one drained, at once" add_and_drain
 chs_run "fail-over inside the window" window_failover
 chs_run "inside the window, the link of one of two directors is cut" window_cut
-chs_run "ten flaps of a backend and of the route" flaps
+chs_run "$FLAPS flaps of a backend and of the route" flaps
 chs_done
