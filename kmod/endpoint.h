@@ -9,9 +9,11 @@
 
 #include <linux/build_bug.h>
 #include <linux/chsteer.h>
+#include <linux/preempt.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <net/dst.h>
+#include <net/net_debug.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
 

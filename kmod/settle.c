@@ -241,6 +241,7 @@ void chs_settle_work(struct work_struct *work)
 	u32 now, at;
 
 	mutex_lock(&cn->lock);
+	/* Not before: a change that held the lock has opened arcs since. */
 	now = ktime_get_seconds();
 	for (at = 0; (svc = chs_table_next(chs_net_table(cn), &at));) {
 		if (has_any(svc)) {

@@ -315,7 +315,7 @@ long_change()
 	until ((took > 4000)); do
 		((count *= 2))
 		start=$(chs_ms)
-		heavy "$count" | chs_ctl apply - || chs_fail "refused"
+		heavy "$count" | chs_ctl apply - || { chs_fail "refused"; return; }
 		took=$(($(chs_ms) - start))
 		chs_cmd_ok chs_ctl flush
 	done

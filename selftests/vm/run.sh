@@ -212,6 +212,7 @@ if [[ $KVER == *-debug ]]; then
 	cmdline+=" tsc_early_khz=$("$dir/tsc")"
 fi
 
+cpu=max,la57=off
 qemu=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
 	-machine q35 -m "$mem" -nic none
 	-kernel "$KIMAGE" -initrd "$dir/initrd"
@@ -219,18 +220,17 @@ qemu=(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
 	-device "virtio-9p-pci,fsdev=root,mount_tag=root")
 if [[ $icount ]]; then
 	# Instructions are counted on one CPU only.
-	qemu+=(-accel tcg,thread=single -smp 1 -icount shift=0,sleep=off
-		-cpu max,la57=off)
+	qemu+=(-accel tcg,thread=single -smp 1 -icount shift=0,sleep=off)
 	cmdline+=" nowatchdog"
 else
 	# Without ACPI a kernel finds the first CPU of each socket. A CPU with ERMS
 	# is told to move bytes, which the emulator does one by one; without, words.
 	# And pages that somebody fills need not be cleared first.
-	qemu+=(-accel tcg,thread=multi -smp "${cpus:=2},sockets=$cpus"
-		-cpu max,la57=off,erms=off,fsrm=off)
+	qemu+=(-accel tcg,thread=multi -smp "${cpus:=2},sockets=$cpus")
+	cpu+=,erms=off,fsrm=off
 	cmdline+=" init_on_alloc=0"
 fi
-qemu+=(-append "$cmdline" ${plugin:+-plugin "$plugin"})
+qemu+=(-cpu "$cpu" -append "$cmdline" ${plugin:+-plugin "$plugin"})
 
 if [[ $shell ]]; then
 	"${qemu[@]}" -chardev stdio,id=console,signal=off -serial chardev:console \
