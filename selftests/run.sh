@@ -123,11 +123,11 @@ host()
 	before=$failed
 }
 
-# vm RUN: to files, for several may be under way. A run is a kernel and one of
-# the parts into which its scripts are divided.
+# vm RUN: to files, for several may be under way. A run is a kernel, one of the
+# parts into which its scripts are divided, and the number of CPUs.
 vm()
 {
-	local run=$1 kernel=${1%:*} limit=${CHS_VM_TIMEOUT:-3000}
+	local run=$1 kernel=${1%%:*} cpus=${1##*:} limit=${CHS_VM_TIMEOUT:-3000}
 
 	if [[ $kernel == debug || $kernel == *-debug ]]; then
 		limit=$((limit * CHS_DEBUG_SLOW))
@@ -138,7 +138,7 @@ vm()
 		fi
 	fi
 	# shellcheck disable=SC2086 # several words
-	"$here/vm/run.sh" --kernel "$kernel" --timeout "$limit" -- \
+	"$here/vm/run.sh" --kernel "$kernel" --cpus "$cpus" --timeout "$limit" -- \
 		"$here/vm/suite.sh" ${scripts_of[$run]} < /dev/null > "$work/vm-$run" 2>&1 &
 	vms+=($!)
 	pid_of[$run]=$!
@@ -146,7 +146,7 @@ vm()
 
 vm_collect()
 {
-	local run=$1 kernel=${1%:*} attempt status script left done_scripts=''
+	local run=$1 kernel=${1%%:*} attempt status script left done_scripts=''
 
 	for attempt in 1 2 3; do
 		# Follows the file until its writer is gone, so that one can watch.
@@ -174,17 +174,29 @@ vm_collect()
 	before=$failed
 }
 
-# divide KERNEL: its runs. The slow kernel has several, of VMs with one CPU each.
+# cpus_of SCRIPT: one, unless it says "# cpus: N" near its top: such a script lets
+# CPUs race.
+cpus_of()
+{
+	local n
+
+	n=$(sed -n '1,40s/^# cpus: \([0-9]*\)$/\1/p' "$here/$1")
+	echo "${n:-1}"
+}
+
+# divide KERNEL: its runs. The slow kernel has several, of VMs with one CPU each, for
+# it preempts anywhere.
 divide()
 {
-	local kernel=$1 parts=1 i
+	local kernel=$1 parts=1 i cpus
 
 	[[ $kernel != debug ]] || parts=3
-	for ((i = 0; i < parts; i++)); do
-		runs+=("$kernel:$i")
-	done
 	for ((i = 0; i < ${#scripts[@]}; i++)); do
-		scripts_of[$kernel:$((i % parts))]+=" ${scripts[i]}"
+		cpus=1
+		[[ $kernel == debug ]] || cpus=$(cpus_of "${scripts[i]}")
+		run=$kernel:$((i % parts)):$cpus
+		[[ ${scripts_of[$run]:-} ]] || runs+=("$run")
+		scripts_of[$run]+=" ${scripts[i]}"
 	done
 }
 

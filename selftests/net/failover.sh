@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # chs-timeout: 1200
+# cpus: 2
 #
 # The acceptance of direct return: established connections through everything
 # that operators do to a pool, and through the other director's taking over, at

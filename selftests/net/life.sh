@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # chs-timeout: 400
+# cpus: 2
 #
 # Load and unload: with everything in use, at once after a large removal, under
 # load, again and again; and what was taken comes back. Cases C-087, C-088,

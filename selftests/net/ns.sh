@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 2
 #
 # Network namespaces have services and counters of their own, whether older or
 # younger than the module, and go when told to. Cases C-062, C-089.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# cpus: 2
 #
 # UDP, where no packet says that a flow begins or ends: senders that never
 # pause (C-019), entries from before the service (C-021, there with TCP as

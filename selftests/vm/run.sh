@@ -26,8 +26,7 @@ usage: run.sh [OPTION]... [--] COMMAND [ARGUMENT]...
 
   --kernel K      series (6.1, 6.12), release, or debug; default 6.12
   --timeout S     seconds until the VM is given up; default 600
-  --cpus N        default 2, with the kernel debug 1: it does half the work again
-                  to keep two apart, and preempts anywhere
+  --cpus N        default 1: an emulator does half the work again to keep two apart
   --mem M         default 2G
   --icount        one CPU on which a nanosecond is an instruction
   --plugin FILE[,ARGUMENT]...
@@ -47,7 +46,7 @@ die()
 	exit 125
 }
 
-kernel=6.12 limit=600 cpus='' mem=2G icount='' plugin='' module=y shell=''
+kernel=6.12 limit=600 cpus=1 mem=2G icount='' plugin='' module=y shell=''
 while (($#)); do
 	case $1 in
 	--kernel)	kernel=${2:?}; shift ;;
@@ -75,7 +74,6 @@ fi
 slow=1
 if [[ $KVER == *-debug ]]; then
 	slow=$CHS_DEBUG_SLOW
-	cpus=${cpus:-1}
 fi
 
 ko=
@@ -226,7 +224,7 @@ else
 	# Without ACPI a kernel finds the first CPU of each socket. A CPU with ERMS
 	# is told to move bytes, which the emulator does one by one; without, words.
 	# And pages that somebody fills need not be cleared first.
-	qemu+=(-accel tcg,thread=multi -smp "${cpus:=2},sockets=$cpus")
+	qemu+=(-accel tcg,thread=multi -smp "$cpus,sockets=$cpus")
 	cpu+=,erms=off,fsrm=off
 	cmdline+=" init_on_alloc=0"
 fi
