@@ -83,6 +83,23 @@ int chs_nl_number(const struct nlattr *attr, const char *what, u32 min,
 	return 0;
 }
 
+/*
+ * With ipv6.disable=1 the protocol is built in and has never begun: it has no
+ * tables, and nothing that asks them may be reached. Every IPv6 address that the
+ * module knows of is one that a request has named.
+ */
+static int check_v6(const struct nlattr *attr, const char *what,
+		    const union chs_addr *addr, struct chs_msg *msg)
+{
+	char buf[CHS_ENDPOINT_STRLEN];
+
+	if (ipv6_mod_enabled())
+		return 0;
+	return chs_msg_fail(msg, -EAFNOSUPPORT, attr,
+			    "%s %s is IPv6, which this kernel has disabled (ipv6.disable=1)",
+			    what, chs_addr_str(buf, addr));
+}
+
 /**
  * chs_nl_address() - any address
  * @attr: attribute of 4 or 16 bytes
@@ -91,7 +108,7 @@ int chs_nl_number(const struct nlattr *attr, const char *what, u32 min,
  * @msg: reason of a failure
  *
  * Context: any.
- * Return: 0 or -EINVAL.
+ * Return: 0, -EINVAL, or -EAFNOSUPPORT for IPv6 where the kernel has none.
  */
 int chs_nl_address(const struct nlattr *attr, const char *what,
 		   union chs_addr *addr, struct chs_msg *msg)
@@ -105,7 +122,7 @@ int chs_nl_address(const struct nlattr *attr, const char *what,
 	case 16:
 		memcpy(addr->b, nla_data(attr), sizeof(addr->b));
 		if (!chs_addr_is_v4(addr))
-			return 0;
+			return check_v6(attr, what, addr, msg);
 		return chs_msg_fail(msg, -EINVAL, attr,
 				    "%s ::ffff:%s is a v4-mapped address: give the IPv4 address itself",
 				    what, chs_addr_str(buf, addr));
@@ -155,7 +172,7 @@ static const char *unfit_v6(const union chs_addr *addr)
  * @msg: reason of a failure
  *
  * Context: any.
- * Return: 0 or -EINVAL.
+ * Return: 0, -EINVAL, or -EAFNOSUPPORT for IPv6 where the kernel has none.
  */
 int chs_nl_host(const struct nlattr *attr, const char *what,
 		union chs_addr *addr, struct chs_msg *msg)

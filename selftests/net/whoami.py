@@ -28,7 +28,9 @@ import struct
 import sys
 
 CLONE_NEWNET = 0x40000000
-FAMILIES = (socket.AF_INET, socket.AF_INET6)
+FAMILIES = (socket.AF_INET,)
+if os.path.exists("/proc/net/if_inet6"):
+    FAMILIES += (socket.AF_INET6,)
 LIMIT = 1 << 22         # longest line, bytes
 IP_PKTINFO = 8
 

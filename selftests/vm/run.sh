@@ -29,6 +29,7 @@ usage: run.sh [OPTION]... [--] COMMAND [ARGUMENT]...
   --cpus N        default 1: an emulator does half the work again to keep two apart
   --mem M         default 2G
   --icount        one CPU on which a nanosecond is an instruction
+  --append WORDS  more of the kernel's command line
   --plugin FILE[,ARGUMENT]...
                   a plugin of QEMU
   --no-module     do not build the module first
@@ -46,7 +47,7 @@ die()
 	exit 125
 }
 
-kernel=6.12 limit=600 cpus=1 mem=2G icount='' plugin='' module=y shell=''
+kernel=6.12 limit=600 cpus=1 mem=2G icount='' append='' plugin='' module=y shell=''
 while (($#)); do
 	case $1 in
 	--kernel)	kernel=${2:?}; shift ;;
@@ -54,6 +55,7 @@ while (($#)); do
 	--cpus)		cpus=${2:?}; shift ;;
 	--mem)		mem=${2:?}; shift ;;
 	--icount)	icount=y ;;
+	--append)	append=${2:?}; shift ;;
 	--plugin)	plugin=${2:?}; shift ;;
 	--no-module)	module='' ;;
 	--shell)	shell=y ;;
@@ -228,7 +230,7 @@ else
 	cpu+=,erms=off,fsrm=off
 	cmdline+=" init_on_alloc=0"
 fi
-qemu+=(-cpu "$cpu" -append "$cmdline" ${plugin:+-plugin "$plugin"})
+qemu+=(-cpu "$cpu" -append "$cmdline${append:+ $append}" ${plugin:+-plugin "$plugin"})
 
 if [[ $shell ]]; then
 	"${qemu[@]}" -chardev stdio,id=console,signal=off -serial chardev:console \
