@@ -16,7 +16,6 @@
 #include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/rhashtable.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/stddef.h>
 
@@ -279,11 +278,15 @@ void chs_flow_revert(struct chs_flow *flow)
  * @flow: a flow found in it
  *
  * Context: under RCU.
+ * Return: false if it was not there any more: it has been forgotten, or another
+ * of the same key has taken its place.
  */
-void chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow)
+bool chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow)
 {
-	if (!rhashtable_remove_fast(&flows->table, &flow->node, params))
-		call_rcu(&flow->rcu, free_rcu);
+	if (rhashtable_remove_fast(&flows->table, &flow->node, params))
+		return false;
+	call_rcu(&flow->rcu, free_rcu);
+	return true;
 }
 
 /*
@@ -410,98 +413,4 @@ int chs_flow_create(const struct chs_service *svc,
 err_count:
 	chs_stats_event(svc->stats, CHS_EVENT_NOT_REMEMBERED);
 	return err;
-}
-
-/**
- * chs_flows_each() - see every flow, and be free to forget it
- * @flows: table, or NULL
- * @func: called for each, under RCU; twice for one if the table is resized
- * @arg: passed to it
- *
- * Context: process; may sleep between two flows.
- */
-void chs_flows_each(struct chs_flows *flows,
-		    void (*func)(struct chs_flow *flow, void *arg), void *arg)
-{
-	struct rhashtable_iter iter;
-	struct chs_flow *flow;
-
-	if (!chs_flows_count(flows))
-		return;
-
-	rhashtable_walk_enter(&flows->table, &iter);
-	rhashtable_walk_start(&iter);
-	while ((flow = rhashtable_walk_next(&iter))) {
-		/* The table is being resized, and begun again. */
-		if (IS_ERR(flow))
-			continue;
-		func(flow, arg);
-		if (need_resched()) {
-			rhashtable_walk_stop(&iter);
-			cond_resched();
-			rhashtable_walk_start(&iter);
-		}
-	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
-}
-
-static void forget(struct chs_flow *flow, void *flows)
-{
-	chs_flow_forget(flows, flow);
-}
-
-/**
- * chs_flows_flush() - forget all flows
- * @flows: table, or NULL
- *
- * Context: process; sleeps until they are gone from all counters.
- */
-void chs_flows_flush(struct chs_flows *flows)
-{
-	if (!chs_flows_count(flows))
-		return;
-
-	chs_flows_each(flows, forget, flows);
-	rcu_barrier();
-}
-
-/**
- * chs_flows_walk() - see every flow
- * @flows: table, or NULL
- * @place: where to begin; where it goes on, if @func stops it
- * @func: called for each flow; other than 0 stops the walk before that flow
- * @arg: passed to it
- *
- * While the table is resized a flow may be missed, or seen twice.
- *
- * Context: under RCU.
- * Return: 0 at the end, or what @func returned.
- */
-int chs_flows_walk(struct chs_flows *flows, struct chs_flow_place *place,
-		   int (*func)(const struct chs_flow *flow, void *arg),
-		   void *arg)
-{
-	const struct bucket_table *table;
-	const struct chs_flow *flow;
-	const struct rhash_head *pos;
-	u32 at;
-	int err;
-
-	if (!flows)
-		return 0;
-
-	table = rht_dereference_rcu(flows->table.tbl, &flows->table);
-	for (; place->bucket < table->size; place->bucket++, place->skip = 0) {
-		at = 0;
-		rht_for_each_entry_rcu(flow, pos, table, place->bucket, node) {
-			if (at++ < place->skip)
-				continue;
-			err = func(flow, arg);
-			if (err)
-				return err;
-			place->skip++;
-		}
-	}
-	return 0;
 }

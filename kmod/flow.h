@@ -138,12 +138,18 @@ static inline struct chs_member *chs_flow_member(const struct chs_flow *flow)
 
 /**
  * struct chs_flow_place - where a walk over flows goes on
- * @bucket: bucket of the table
- * @skip: flows of it that have been seen
+ * @seed: tells the table that @bucket is of; see flow_walk.c
+ * @size: likewise
+ * @bucket: bucket of it
+ * @within: whether flows of it have been seen, up to @last
+ * @last: the last one seen
  */
 struct chs_flow_place {
+	u32 seed;
+	u32 size;
 	u32 bucket;
-	u32 skip;
+	bool within;
+	struct chs_flow_key last;
 };
 
 int chs_flows_walk(struct chs_flows *flows, struct chs_flow_place *place,
@@ -157,7 +163,7 @@ bool chs_flow_pin(const struct chs_service *svc, const struct chs_flow *flow,
 void chs_flow_touch(struct chs_flow *flow, u32 now, bool ended, bool syn);
 void chs_flow_confirm(struct chs_flow *flow);
 void chs_flow_revert(struct chs_flow *flow);
-void chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow);
+bool chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow);
 int chs_flow_create(const struct chs_service *svc,
 		    const struct chs_flow_key *key, u32 arc, u32 seq,
 		    struct chs_flow *old, const struct chs_choice *choice,

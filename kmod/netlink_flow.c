@@ -53,6 +53,9 @@ struct dump_place {
 	struct chs_flow_place flow;
 };
 
+static_assert(sizeof(struct dump_place) <=
+	      sizeof_field(struct netlink_callback, ctx));
+
 /**
  * struct dump - one message of a dump of flows
  * @skb: message

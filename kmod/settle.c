@@ -171,13 +171,15 @@ static void see_flow(struct chs_flow *flow, void *arg)
 
 	expired = chs_flow_pin(svc, flow, walk->now, &pin);
 	chs_transition_arc(svc, flow->arc, walk->now, &arc);
+	/* Where another one took its place that one keeps the arc. */
 	if (chs_affinity_stale(svc->affinity, &arc, &pin,
 			       svc->proto == IPPROTO_UDP ? CHS_ROLE_ANY :
 							   CHS_ROLE_DATA,
-			       expired))
-		chs_flow_forget(svc->flows, flow);
-	else if (svc->affinity != CHS_AFFINITY_FLOW && walk->alive &&
-		 arc.state == CHS_ARC_CLOSING)
+			       expired) &&
+	    chs_flow_forget(svc->flows, flow))
+		return;
+	if (svc->affinity != CHS_AFFINITY_FLOW && walk->alive &&
+	    arc.state == CHS_ARC_CLOSING)
 		note_stay(walk, flow, &pin);
 }
 

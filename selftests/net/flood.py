@@ -6,6 +6,8 @@ flood.py syn FAMILY PORT COUNT [SEED]
         COUNT TCP SYNs, a multiple of 1024 up to 256 * 1024, from the client's
         link to the service address, each from another made-up source out of
         198.18.0.0/15 or 2001:db8:bad::/48; those of another SEED are others
+flood.py udp FAMILY PORT COUNT [SEED]
+        likewise COUNT datagrams
 
 They stand in a ring that is shared with the kernel, which sends them all at one
 call. Between two turns only the last byte of the source changes, and other bytes
@@ -25,6 +27,17 @@ SEND_REQUEST = b"\1\0\0\0"
 
 
 def syn(family, port, count, seed="0"):
+    flood(family, count, seed, f.TCP, 7, lambda src, dst, sport: f.tcp(
+        src, dst, sport, int(port), seq=255))
+
+
+def udp(family, port, count, seed="0"):
+    flood(family, count, seed, f.UDP, 9, lambda src, dst, sport: f.udp(
+        src, dst, sport, int(port), b"\0\xff"))
+
+
+def flood(family, count, seed, proto, spare, transport):
+    """spare: byte of the transport header that is 255 and free to change"""
     family, turns = int(family), int(count) // SLOTS
     mac, cl = f.mac_of("lb", "l0"), f.mac_of("cl", "c0")
     sock = f.socket_in("cl", socket.AF_PACKET, socket.SOCK_RAW, 0)
@@ -39,18 +52,19 @@ def syn(family, port, count, seed="0"):
     for i in range(SLOTS):
         if family == 4:
             src = f"198.{18 + int(seed) % 2}.{i & 255}.0"
-            packet = f.ipv4(src, f.VIP[4], f.TCP, f.tcp(
-                src, f.VIP[4], 1024 + i * 61, int(port), seq=255), ident=255)
+            packet = f.ipv4(src, f.VIP[4], proto, transport(
+                src, f.VIP[4], 1024 + i * 61), ident=255)
         else:
             src = f"2001:db8:bad:{seed}::{i & 255:x}:0"
-            packet = f.ipv6(src, f.VIP[6], f.TCP, f.tcp(
-                src, f.VIP[6], 1024 + i * 61, int(port), seq=255))
+            packet = f.ipv6(src, f.VIP[6], proto, transport(
+                src, f.VIP[6], 1024 + i * 61))
         frame = head + packet
         at = i * SIZE
         ring[at + DATA:at + DATA + len(frame)] = frame
         ring[at + 4:at + 8] = struct.pack("I", len(frame))
     # Where the bytes are that change, from the beginning of the packet.
-    last, others = (15, (5, 27)) if family == 4 else (23, (47,))
+    last, others = (15, (5, 20 + spare)) if family == 4 else \
+        (23, (40 + spare,))
     for turn in range(turns):
         ring[DATA + 14 + last::SIZE] = bytes([turn]) * SLOTS
         for other in others:
@@ -63,4 +77,4 @@ def syn(family, port, count, seed="0"):
 
 
 if __name__ == "__main__":
-    f.main({"syn": syn})
+    f.main({"syn": syn, "udp": udp})
