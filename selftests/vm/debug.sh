@@ -131,7 +131,7 @@ install_kernel()
 echo "deps: building kernel $release, once, which takes a while: see $log"
 { unpack && spare; } > "$log" 2>&1 || failed "the source does not unpack"
 configure >> "$log" 2>&1 || failed "the configuration is not what was asked for"
-kmake -j"$(nproc)" vmlinux modules >> "$log" 2>&1 || failed "the kernel does not build"
+kmake -j"${CHS_JOBS:-$(nproc)}" vmlinux modules >> "$log" 2>&1 || failed "the kernel does not build"
 install_kernel >> "$log" 2>&1 || failed "the kernel does not install"
 mv "$work/root" "$root"
 find "$CHS_CACHE/kernels" -maxdepth 1 -name '*-debug' ! -name "$release" -mtime +14 \
