@@ -14,6 +14,14 @@ CHS_CACHE=${CHS_CACHE:-/var/cache/chsteer}
 CHS_KERNELS=(6.1 6.12)
 CHS_KERNEL_DEBUG=debug
 
+# Kernels of Debian 13, which debian13.sh unpacks and builds for with the compiler
+# of that system: the newest of its backports, the same with PREEMPT_RT, and its own.
+CHS_KERNELS_13=(newest rt trixie)
+CHS_13=$CHS_CACHE/debian13
+
+# The series that "newest" was when it was last tested.
+CHS_NEWEST_TESTED=7.3
+
 # That one takes so many times as long, at most; time limits are in proportion.
 CHS_DEBUG_SLOW=4
 
@@ -24,7 +32,7 @@ chs_kernel_releases()
 {
 	local dir
 
-	for dir in /lib/modules/*/ "$CHS_CACHE"/kernels/*/; do
+	for dir in /lib/modules/*/ "$CHS_CACHE"/kernels/*/ "$CHS_13"/kernels/*/; do
 		[[ -d $dir ]] && basename "$dir"
 	done | sort -uV
 }
@@ -46,52 +54,102 @@ chs_debug_release()
 	echo "${version%%-*}-${key:0:8}-debug"
 }
 
-# chs_kernel_find KERNEL: KERNEL is a series (6.1), a release (6.1.0-40-amd64)
-# or "debug". Sets KVER to the newest that can be built for or booted, KBUILD to
-# its build tree, KIMAGE and KMODULES to what boots; each is empty if absent.
+# chs_kernel_roots RELEASE: where it may lie, one line each.
+chs_kernel_roots()
+{
+	echo ""
+	echo "$CHS_CACHE/kernels/$1"
+	echo "$CHS_13/kernels/$1"
+}
+
+# chs_kernel_image RELEASE: sets KIMAGE and KMODULES.
+chs_kernel_image()
+{
+	local root
+
+	KIMAGE='' KMODULES=''
+	while read -r root; do
+		KMODULES=$root/lib/modules/$1
+		[[ -e $KMODULES/modules.dep ]] || continue
+		for KIMAGE in "$root/boot/vmlinuz-$1" "$KMODULES/vmlinuz"; do
+			[[ ! -e $KIMAGE ]] || return 0
+		done
+	done < <(chs_kernel_roots "$1")
+	KIMAGE='' KMODULES=''
+	return 1
+}
+
+# chs_kernel_build RELEASE: sets KBUILD and KROOT.
+chs_kernel_build()
+{
+	local root
+
+	KROOT=''
+	while read -r root; do
+		for KBUILD in "$root/lib/modules/$1/build" "$root/build"; do
+			[[ $root || $KBUILD != /build ]] || continue
+			[[ ! -e $KBUILD/Makefile ]] || return 0
+		done
+	done < <(chs_kernel_roots "$1")
+	KBUILD=/usr/src/linux-headers-$1 KROOT=$CHS_13/root
+	[[ ! -e $KROOT$KBUILD/Makefile ]] || return 0
+	KBUILD='' KROOT=''
+	return 1
+}
+
+# chs_kernel_find KERNEL: KERNEL is a series (6.1), a release (6.1.0-40-amd64),
+# "debug", or one of CHS_KERNELS_13. Sets KVER to the newest that can be built for
+# or booted, KBUILD to its build tree, KROOT to the root directory in which that is
+# if it is not this machine's, KIMAGE and KMODULES to what boots; each is empty if
+# absent.
 chs_kernel_find()
 {
-	local want=$1 rel root score best=-1 debug=
+	local want=$1 rel score best=-1 exact=
 
-	KVER='' KBUILD='' KIMAGE='' KMODULES=''
-	[[ $want != debug ]] || debug=$(chs_debug_release) || return
+	KVER='' KBUILD='' KROOT='' KIMAGE='' KMODULES=''
+	case $want in
+	debug)		exact=$(chs_debug_release) || return ;;
+	newest|rt|trixie)
+		exact=$(readlink "$CHS_13/$want") || return
+		exact=${exact##*/}
+		;;
+	*-*|*+*|*.*.*)	exact=$want ;;
+	esac
 	while read -r rel; do
-		case $want in
-		debug)	[[ $rel == "$debug" ]] || continue ;;
-		*-*|*+*|*.*.*) [[ $rel == "$want" ]] || continue ;;
-		*)	[[ $rel == "$want".* ]] || continue
-			[[ $rel != *-rt-* && $rel != *-cloud-* &&
-			   $rel != *-debug ]] || continue ;;
-		esac
-
-		score=0
-		for root in "" "$CHS_CACHE/kernels/$rel"; do
-			if [[ -e $root/boot/vmlinuz-$rel &&
-			      -e $root/lib/modules/$rel/modules.dep ]]; then
-				score=$((score + 1))
-				break
-			fi
-		done
-		if [[ -e /lib/modules/$rel/build/Makefile ||
-		      -e $CHS_CACHE/kernels/$rel/build/Makefile ]]; then
-			score=$((score + 1))
+		if [[ $exact ]]; then
+			[[ $rel == "$exact" ]] || continue
+		else
+			[[ $rel == "$want".* && $rel != *-rt-* && $rel != *-cloud-* &&
+			   $rel != *-debug ]] || continue
+			# The kernel of this system, not the one of Debian 13.
+			[[ -e /lib/modules/$rel || -e $CHS_CACHE/kernels/$rel ]] || continue
 		fi
+		score=0
+		! chs_kernel_image "$rel" || score=$((score + 1))
+		! chs_kernel_build "$rel" || score=$((score + 1))
 		# Releases come oldest first: at equal use the newer one wins.
 		((score >= best)) && best=$score KVER=$rel
 	done < <(chs_kernel_releases)
 
 	[[ $KVER ]] || return 1
-	for root in "" "$CHS_CACHE/kernels/$KVER"; do
-		if [[ -z $KIMAGE && -e $root/boot/vmlinuz-$KVER &&
-		      -e $root/lib/modules/$KVER/modules.dep ]]; then
-			KIMAGE=$root/boot/vmlinuz-$KVER
-			KMODULES=$root/lib/modules/$KVER
-		fi
-	done
-	for root in "/lib/modules/$KVER" "$CHS_CACHE/kernels/$KVER"; do
-		if [[ -z $KBUILD && -e $root/build/Makefile ]]; then
-			KBUILD=$root/build
-		fi
-	done
+	chs_kernel_image "$KVER"
+	chs_kernel_build "$KVER"
 	return 0
+}
+
+# chs_kernel_ready KERNEL: it is found whole.
+chs_kernel_ready()
+{
+	chs_kernel_find "$1" && [[ $KIMAGE && $KBUILD ]]
+}
+
+# chs_kernel_moved: a line if "newest" is of another series than was tested.
+chs_kernel_moved()
+{
+	local rel
+
+	rel=$(readlink "$CHS_13/newest") || return 0
+	rel=${rel##*/}
+	[[ $rel == "$CHS_NEWEST_TESTED".* ]] ||
+		echo "newest kernel is now $rel, tested series was $CHS_NEWEST_TESTED"
 }

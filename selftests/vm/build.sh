@@ -36,9 +36,23 @@ while IFS= read -r -d '' file; do
 	[[ -e $top/kmod/$file ]] || rm -f "$out/kmod/$file"
 done
 
+# in_root COMMAND...: in the root that has the compiler of the kernel, with the copy as
+# /build. The mounts are seen by nobody else and gone with the last process. objtool
+# needs /proc.
+in_root()
+{
+	# shellcheck disable=SC2016 # for that shell
+	unshare --mount --propagation private bash -ec '
+		mount -t proc proc "$1/proc"
+		mount --bind "$2" "$1/build"
+		exec chroot "$1" "${@:3}"' in_root "$KROOT" "$out" "$@"
+}
+
+run=() module=$out
+[[ ! $KROOT ]] || run=(in_root) module=/build
 log=$out/build.log
-if ! make --no-print-directory -C "$KBUILD" M="$out" W=1 KCFLAGS=-Werror -j"$(nproc)" "$@" modules \
-	> "$log" 2>&1 || grep -q 'warning:' "$log"; then
+if ! "${run[@]}" make --no-print-directory -C "$KBUILD" M="$module" W=1 KCFLAGS=-Werror \
+	-j"$(nproc)" "$@" modules > "$log" 2>&1 || grep -q 'warning:' "$log"; then
 	echo "build.sh: the module does not build cleanly for $KVER:" >&2
 	grep -vE "^  (CC|CHECK|LD|AR|MODPOST) |^make" "$log" >&2
 	exit 1
