@@ -5,6 +5,7 @@
 
 #include <linux/cache.h>
 #include <linux/chsteer.h>
+#include <linux/percpu.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 

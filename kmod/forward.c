@@ -27,7 +27,6 @@
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/neighbour.h>
 
 /* No reason to drop a packet. */
@@ -302,7 +301,7 @@ static void output_big(const struct way *way, struct sk_buff *skb)
 
 	this_cpu_write(fragment_way, way);
 	if (skb->protocol == htons(ETH_P_IPV6))
-		ipv6_stub->ipv6_fragment(net, skb->sk, skb, output_fragment);
+		ip6_fragment(net, skb->sk, skb, output_fragment);
 	else
 		ip_do_fragment(net, skb->sk, skb, output_fragment);
 	/* A fragment may have come back here and been fragmented once more. */

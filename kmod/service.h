@@ -13,6 +13,7 @@
 
 #include <linux/chsteer.h>
 #include <linux/if.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
