@@ -61,8 +61,13 @@ deps:
 KERNEL ?= 6.12
 KERNELS ?=
 
+run_tests = selftests/run.sh $(addprefix --kernel ,$(KERNELS))
+
 test: deps
-	$(Q)selftests/run.sh $(addprefix --kernel ,$(KERNELS)) $(T)
+	$(Q)$(run_tests) $(T)
+
+test-long: deps
+	$(Q)$(run_tests) --long $(T)
 
 check: deps
 	$(Q)selftests/check.sh $(T)
@@ -110,6 +115,8 @@ help:
 	@echo '  demo       boot a VM and show the main job in it'
 	@echo '  shell      a shell in a VM with the module loaded'
 	@echo '  test       every test on each kernel; TAP  (T="pattern..." for some)'
+	@echo '  test-long  the same with everything in IPv4 and IPv6, all rounds and flows,'
+	@echo '             and the scripts marked "# long"'
 	@echo '  check      linters and static checkers     (T="check..." for some)'
 	@echo '  fuzz       look for inputs that break ring or parser'
 	@echo '  bench      all measurements                (T="--quick case..." for some)'
@@ -124,5 +131,5 @@ help:
 	@echo '  FUZZ_SECONDS  time of fuzz, each target  [$(FUZZ_SECONDS)]'
 	@echo '  V=1        show commands'
 
-.PHONY: all modules tool install modules_install tool_install deps test check \
+.PHONY: all modules tool install modules_install tool_install deps test test-long check \
 	fuzz demo bench shell ynl clean help

@@ -4,7 +4,7 @@
 # Everything that finds faults without running the code. Says which check found
 # what; fails if any did.
 #
-# usage: check.sh [CHECK...]
+# usage: check.sh [--tap] [CHECK...]	with --tap as results of a test
 
 set -uo pipefail
 
@@ -167,6 +167,20 @@ check_text()
 	return $status
 }
 
+# outcome CHECK SECONDS STATUS
+outcome()
+{
+	if [[ $tap ]]; then
+		echo "$( (($3)) && echo not\ )ok - $1 # time=$2s"
+	elif (($3)); then
+		echo "check: $1: FAULTS ($2 s)"
+	else
+		echo "check: $1: clean ($2 s)"
+	fi
+}
+
+tap=
+[[ ${1:-} != --tap ]] || { tap=y; shift; }
 checks=(text shell python ynl kerneldoc checkpatch man cppcheck clang analyzer sparse)
 (($#)) && checks=("$@")
 ksrc=$(selftests/ksrc.sh) || exit 1
@@ -175,13 +189,10 @@ failed=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for check in "${checks[@]}"; do
-	began=$SECONDS
-	if "check_$check" > "$log" 2>&1; then
-		echo "check: $check: clean ($((SECONDS - began)) s)"
-	else
-		sed 200q "$log"
-		echo "check: $check: FAULTS ($((SECONDS - began)) s)"
-		failed=$((failed + 1))
-	fi
+	began=$SECONDS status=0
+	"check_$check" > "$log" 2>&1 || status=1
+	((status == 0)) || sed "200q${tap:+;s/^/# /}" "$log"
+	failed=$((failed + status))
+	outcome "$check" $((SECONDS - began)) $status
 done
 ((failed == 0))

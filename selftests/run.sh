@@ -5,12 +5,25 @@
 # "N passed, N failed".
 #
 # Groups: unit (pure code, sanitizers), cli (the tool, no kernel), and for each
-# kernel the scripts net/*.sh, in a VM. The kernel "debug" is not among them unless
+# kernel the scripts net/*.sh, in VMs. The kernel "debug" is not among them unless
 # it is asked for; it is built if need be.
 #
-# usage: run.sh [--kernel K]... [--jobs N] [PATTERN...]
+# usage: run.sh [--kernel K]... [--jobs N] [--long] [--check] [--record] [PATTERN...]
+#
+#   --jobs N    so many CPUs to keep busy; default: those that there are
+#   --long      everything as often as it takes, and the scripts marked "# long"
+#   --check     also the linters and static checkers
+#   --record    write how long each took to selftests/durations
 #
 # A pattern is part of "unit", "cli" or a script's name; without one all run.
+#
+# All is one queue of runs: a group of the host, or some scripts of a kernel in a VM
+# of their own. The scripts are divided into VMs of about equal length, by what they
+# took when last recorded, and what takes longest begins first. Results of a run
+# appear when it is over.
+#
+# Lines near the top of a script say what its VM must have: "# cpus: N", if CPUs are
+# to race, "# cmdline: WORDS" for the kernel.
 
 set -uo pipefail
 
@@ -19,11 +32,14 @@ top=$(cd "$here/.." && pwd)
 # shellcheck source=kernels.sh
 . "$here/kernels.sh"
 
-kernels=() patterns=() jobs=${CHS_JOBS:-3}
+kernels=() patterns=() jobs=${CHS_JOBS:-$(nproc)} long='' check='' record=''
 while (($#)); do
 	case $1 in
 	--kernel)	kernels+=("${2:?}"); shift ;;
 	--jobs)		jobs=${2:?}; shift ;;
+	--long)		long=y ;;
+	--check)	check=y ;;
+	--record)	record=y ;;
 	-h|--help)	sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	-*)		echo "run.sh: unknown option $1" >&2; exit 1 ;;
 	*)		patterns+=("$1") ;;
@@ -31,6 +47,7 @@ while (($#)); do
 	shift
 done
 ((${#kernels[@]})) || kernels=("${CHS_KERNELS[@]}")
+[[ ! $long ]] || export CHS_TEST_LONG=1
 
 wanted()
 {
@@ -42,6 +59,8 @@ wanted()
 	done
 	return 1
 }
+
+# Results ----------------------------------------------------------------------
 
 passed=0 failed=0 skipped=0 number=0
 
@@ -69,10 +88,11 @@ result()
 	echo "${bad}ok $number - $2: $text"
 }
 
-# collect GROUP: reads the output of a group.
+# collect GROUP: reads the output of a run; those of its scripts that came to their
+# end are in done_scripts then.
 collect()
 {
-	local line plan='' count=0
+	local line plan='' count=0 script seconds
 
 	while IFS= read -r line; do
 		line=${line%$'\r'}
@@ -82,7 +102,10 @@ collect()
 			result "$line" "$1" ;;
 		1..*)	plan=${line#1..} plan=${plan%% *} ;;
 		"TAP version"*|"KTAP version"*) ;;
-		"# done "*) done_scripts+=" ${line#\# done } " ;;
+		"# done "*)
+			read -r script seconds _ <<< "${line#\# done }"
+			done_scripts+=" $script "
+			took["$1 $script"]=${seconds:-1} ;;
 		"#"*)	echo "$line" ;;
 		*)	echo "# $line" ;;
 		esac
@@ -92,13 +115,124 @@ collect()
 	fi
 }
 
+# Durations --------------------------------------------------------------------
+
+# "KERNEL SCRIPT" or "host GROUP" -> seconds, as recorded and in this run
+declare -A recorded=() took=()
+durations=$here/durations
+
+durations_read()
+{
+	local kernel name seconds
+
+	while read -r kernel name seconds; do
+		[[ $kernel == "#"* ]] || recorded["$kernel $name"]=$seconds
+	done < "$durations"
+}
+
+# duration KERNEL NAME: of what is not in the list, that of the same on another
+# kernel, or of any.
+duration()
+{
+	local kernel seconds=${recorded["$1 $2"]:-}
+
+	for kernel in "${CHS_KERNELS[@]}"; do
+		seconds=${seconds:-${recorded["$kernel $2"]:-}}
+	done
+	echo "${seconds:-20}"
+}
+
+# What was not run, but is still there, keeps its figure.
+durations_write()
+{
+	local key
+
+	for key in "${!recorded[@]}"; do
+		[[ $key == host* || -x $here/${key#* } ]] || unset "recorded[$key]"
+	done
+	for key in "${!took[@]}"; do
+		recorded["$key"]=${took["$key"]}
+	done
+	{
+		echo "# SPDX-License-Identifier: GPL-2.0-only"
+		echo "# What takes how many seconds; run.sh --record writes it."
+		for key in "${!recorded[@]}"; do
+			echo "$key ${recorded["$key"]}"
+		done | LC_ALL=C sort -V
+	} > "$durations.new" && mv "$durations.new" "$durations"
+}
+
+# The queue --------------------------------------------------------------------
+
+# Runs, by number: what to call and how long that may take, what it is to be called,
+# its kernel ("host" for none), CPUs, words for the kernel, scripts, and how often it
+# was begun.
+run_cost=() run_kernel=() run_name=() run_cpus=() run_words=() run_scripts=() run_tries=()
+run_began=() waiting=()
+declare -A run_of=()	# process -> run
+
+# add COST KERNEL NAME [CPUS WORDS SCRIPTS]
+add()
+{
+	local run=${#run_cost[@]}
+
+	run_cost+=("$1") run_kernel+=("$2") run_name+=("$3")
+	run_cpus+=("${4:-1}") run_words+=("${5:-}") run_scripts+=("${6:-}")
+	run_tries+=(0)
+	waiting+=("$run")
+}
+
+# says SCRIPT KEY: what follows "# KEY: " near the top
+says()
+{
+	sed -n "1,40s/^# $2: //p" "$here/$1"
+}
+
+# The length of a VM's scripts: its start takes some ten seconds, and at the end of
+# all one CPU may have nothing to do for half of it. The slow kernel starts slowly,
+# and looks for leaks once more at its end.
+vm_length=150 vm_length_debug=300
+
+# divide KERNEL: its runs. Each script, longest first, goes where least is yet. On
+# the kernel "debug" all have one CPU: it preempts anywhere.
+divide()
+{
+	local kernel=$1 length=$vm_length kind script cost parts best i
+	local -A kinds=() total=()
+
+	[[ $kernel != debug ]] || length=$vm_length_debug
+	for script in "${scripts[@]}"; do
+		kind=$(says "$script" cpus)
+		[[ $kind && $kernel != debug ]] || kind=1
+		kind+=" $(says "$script" cmdline)"
+		cost=$(duration "$kernel" "$script")
+		kinds[$kind]+="$cost $script"$'\n'
+		total[$kind]=$((${total[$kind]:-0} + cost))
+	done
+	for kind in "${!kinds[@]}"; do
+		parts=$(((total[$kind] + length - 1) / length))
+		local costs=() names=()
+		while read -r cost script; do
+			best=0
+			for ((i = 1; i < parts; i++)); do
+				((${costs[i]:-0} >= ${costs[best]:-0})) || best=$i
+			done
+			costs[best]=$((${costs[best]:-0} + cost))
+			names[best]+=" $script"
+		done < <(sort -rn <<< "${kinds[$kind]%$'\n'}")
+		for i in "${!costs[@]}"; do
+			add "${costs[i]}" "$kernel" "$kernel" "${kind%% *}" "${kind#* }" \
+				"${names[i]}"
+		done
+	done
+}
+
 work=$(mktemp -d)
-vms=() building=
 ending()
 {
 	local pid
 
-	for pid in "${vms[@]}" $building; do
+	for pid in "${!run_of[@]}"; do
 		kill "$pid" 2> /dev/null
 	done
 	rm -rf "$work"
@@ -106,142 +240,166 @@ ending()
 trap ending EXIT
 trap 'echo "Bail out! ended by a signal"; exit 130' INT TERM HUP
 
-# host GROUP COMMAND...: a group that runs here.
-host()
+# begin RUN
+begin()
 {
-	local group=$1 first=$number status
+	local run=$1 kernel=${run_kernel[$1]} limit=${CHS_VM_TIMEOUT:-3000} command
 
-	shift
-	collect "$group" < <("$@" 2>&1; echo $? > "$work/status")
-	# What a group counted as failed is known; a group that stopped is not.
-	read -r status < "$work/status"
-	if ((number == first)); then
-		result "not ok - no results" "$group"
-	elif ((status)) && ((failed == before)); then
-		result "not ok - exit status $status" "$group"
+	if [[ $kernel == host ]]; then
+		case ${run_name[run]} in
+		check)	command=("$here/check.sh" --tap) ;;
+		debug)	command=(env CHS_JOBS="${run_cpus[run]}" "$here/vm/debug.sh") ;;
+		*)	command=(make --no-print-directory -C "$here/${run_name[run]}"
+				"-j${CHS_JOBS:-2}" check) ;;
+		esac
+	else
+		[[ $kernel != debug ]] || limit=$((limit * CHS_DEBUG_SLOW))
+		echo "# $kernel:${run_scripts[run]}"
+		# shellcheck disable=SC2206 # several words
+		command=("$here/vm/run.sh" --kernel "$kernel" --cpus "${run_cpus[run]}"
+			${run_words[run]:+--append "${run_words[run]}"} --timeout "$limit"
+			-- "$here/vm/suite.sh" ${run_scripts[run]})
 	fi
-	before=$failed
+	run_tries[run]=$((run_tries[run] + 1))
+	run_began[run]=$SECONDS
+	"${command[@]}" < /dev/null > "$work/$run" 2>&1 &
+	run_of[$!]=$run
+	free=$((free - run_cpus[run]))
 }
 
-# vm RUN: to files, for several may be under way. A run is a kernel, one of the
-# parts into which its scripts are divided, and the number of CPUs.
-vm()
+# Whether a run need not wait for the kernel "debug".
+ready()
 {
-	local run=$1 kernel=${1%%:*} cpus=${1##*:} limit=${CHS_VM_TIMEOUT:-3000}
-
-	if [[ $kernel == debug || $kernel == *-debug ]]; then
-		limit=$((limit * CHS_DEBUG_SLOW))
-		if [[ $building ]]; then
-			wait "$building"
-			building=
-			sed 's/^/# /' "$work/debug"
-		fi
-	fi
-	# shellcheck disable=SC2086 # several words
-	"$here/vm/run.sh" --kernel "$kernel" --cpus "$cpus" --timeout "$limit" -- \
-		"$here/vm/suite.sh" ${scripts_of[$run]} < /dev/null > "$work/vm-$run" 2>&1 &
-	vms+=($!)
-	pid_of[$run]=$!
+	[[ ${run_kernel[$1]} != debug || ! $building ]]
 }
 
-vm_collect()
+# begin_some: while a CPU is free. A run that wants two may begin on one: so none
+# waits for another to end.
+begin_some()
 {
-	local run=$1 kernel=${1%%:*} attempt status script left done_scripts=''
+	local run left=()
 
-	for attempt in 1 2 3; do
-		# Follows the file until its writer is gone, so that one can watch.
-		collect "$kernel" < <(tail -n +1 -s 0.2 -f --pid="${pid_of[$run]}" \
-			"$work/vm-$run")
-		wait "${pid_of[$run]}"
-		status=$?
-		left=
-		for script in ${scripts_of[$run]}; do
-			[[ $done_scripts == *" $script "* ]] || left+=" $script"
-		done
-		if ((status != CHS_VM_NO_CPU || attempt == 3)) || [[ ! $left ]]; then
-			break
+	for run in "${waiting[@]}"; do
+		if ((free > 0)) && ready "$run"; then
+			begin "$run"
+		else
+			left+=("$run")
 		fi
-		echo "# $kernel: in another VM:$left"
-		scripts_of[$run]=$left
-		vm "$run"
 	done
-	for script in $left; do
+	waiting=("${left[@]}")
+}
+
+# over_host RUN STATUS
+over_host()
+{
+	local run=$1 status=$2 name=${run_name[$1]} first=$number before=$failed
+
+	if [[ $name == debug ]]; then
+		building=
+		sed 's/^/# /' "$work/$run"
+		((status == 0)) || result "not ok - the kernel is built" debug
+	else
+		collect "$name" < "$work/$run"
+		# What a group counted as failed is known; a group that stopped is not.
+		if ((number == first)); then
+			result "not ok - no results" "$name"
+		elif ((status && failed == before)); then
+			result "not ok - exit status $status" "$name"
+		fi
+	fi
+	took["host $name"]=$((SECONDS - run_began[run]))
+}
+
+# over_vm RUN STATUS: what a VM did not come to because the emulator failed, another
+# one does.
+over_vm()
+{
+	local run=$1 status=$2 kernel=${run_kernel[$1]} before=$failed
+	local script rest='' done_scripts=''
+
+	collect "$kernel" < "$work/$run"
+	for script in ${run_scripts[run]}; do
+		[[ $done_scripts == *" $script "* ]] || rest+=" $script"
+	done
+	if [[ $rest ]] && ((status == CHS_VM_NO_CPU && run_tries[run] < 3)); then
+		echo "# $kernel: in another VM:$rest"
+		run_scripts[run]=$rest
+		waiting=("$run" "${waiting[@]}")
+		return
+	fi
+	for script in $rest; do
 		result "not ok - $script: the VM did not finish it" "$kernel"
 	done
-	if ((status)) && ((failed == before)); then
+	if ((status && failed == before)); then
 		result "not ok - exit status $status of the VM" "$kernel"
 	fi
-	before=$failed
 }
 
-# cpus_of SCRIPT: one, unless it says "# cpus: N" near its top: such a script lets
-# CPUs race.
-cpus_of()
+# All runs, longest first, until they are over.
+work_off()
 {
-	local n
+	local pid run status
 
-	n=$(sed -n '1,40s/^# cpus: \([0-9]*\)$/\1/p' "$here/$1")
-	echo "${n:-1}"
-}
-
-# divide KERNEL: its runs. The slow kernel has several, of VMs with one CPU each, for
-# it preempts anywhere.
-divide()
-{
-	local kernel=$1 parts=1 i cpus
-
-	[[ $kernel != debug ]] || parts=3
-	for ((i = 0; i < ${#scripts[@]}; i++)); do
-		cpus=1
-		[[ $kernel == debug ]] || cpus=$(cpus_of "${scripts[i]}")
-		run=$kernel:$((i % parts)):$cpus
-		[[ ${scripts_of[$run]:-} ]] || runs+=("$run")
-		scripts_of[$run]+=" ${scripts[i]}"
+	mapfile -t waiting < <(for run in "${waiting[@]}"; do
+		echo "${run_cost[run]} $run"
+	done | sort -k 1,1rn -k 2,2n | sed 's/.* //')
+	free=$jobs
+	begin_some
+	while ((${#run_of[@]})); do
+		status=0
+		wait -n -p pid "${!run_of[@]}" || status=$?
+		run=${run_of[$pid]}
+		unset "run_of[$pid]"
+		free=$((free + run_cpus[run]))
+		if [[ ${run_kernel[run]} == host ]]; then
+			over_host "$run" "$status"
+		else
+			over_vm "$run" "$status"
+		fi
+		begin_some
 	done
 }
 
+# ------------------------------------------------------------------------------
+
 echo "TAP version 14"
-before=0
-began=$SECONDS
+durations_read
+building=
+
+for group in unit cli; do
+	! wanted "$group" || add "$(duration host "$group")" host "$group"
+done
+[[ ! $check ]] || add "$(duration host check)" host check
 
 scripts=()
 for script in "$here"/net/*.sh; do
-	[[ -x $script ]] && wanted "net/${script##*/}" && scripts+=("net/${script##*/}")
-done
-# The kernel "debug" may take its time while there is something else to do.
-if ((${#scripts[@]})) && [[ " ${kernels[*]} " == *" debug "* ]]; then
-	nice -n 19 "$here/vm/debug.sh" > "$work/debug" 2>&1 &
-	building=$!
-fi
-
-for group in unit cli; do
-	if wanted "$group"; then
-		host "$group" make --no-print-directory -C "$here/$group" check
+	script=net/${script##*/}
+	if ! [[ -x $here/$script ]] || ! wanted "$script"; then
+		continue
 	fi
+	[[ ! $long && $(sed -n '1,40{/^# long$/p}' "$here/$script") ]] ||
+		scripts+=("$script")
 done
-
 if ((${#scripts[@]})); then
+	# What waits for it is as urgent as it is itself.
+	if [[ " ${kernels[*]} " == *" debug "* ]] && ! chs_kernel_find debug; then
+		building=y
+		add 9999 host debug $((${#kernels[@]} > 1 ? 1 : jobs))
+	fi
 	if make --no-print-directory -C "$top/userspace" > "$work/tool" 2>&1; then
-		declare -A pid_of=() scripts_of=()
-		runs=()
 		for kernel in "${kernels[@]}"; do
 			divide "$kernel"
-		done
-		for ((i = 0; i < ${#runs[@]}; i++)); do
-			for ((j = i; j < ${#runs[@]} && j < i + jobs; j++)); do
-				[[ ! ${scripts_of[${runs[j]}]:-} || ${pid_of[${runs[j]}]:-} ]] ||
-					vm "${runs[j]}"
-			done
-			[[ ! ${pid_of[${runs[i]}]:-} ]] || vm_collect "${runs[i]}"
 		done
 	else
 		sed 's/^/# /' "$work/tool"
 		result "not ok - the tool builds" tool
 	fi
 fi
+work_off
+[[ ! $record ]] || durations_write
 
 echo "1..$number"
-echo "# took $((SECONDS - began)) s"
+echo "# took $SECONDS s"
 ((skipped)) && echo "# $skipped skipped"
 if ((number == 0)); then
 	echo "# nothing matches"

@@ -3,8 +3,8 @@
 #
 # In a VM: runs test scripts one after the other, each in its own time limit,
 # and looks at the kernel after each. Results carry the script's name. A line
-# "# done SCRIPT" follows each, by which the host knows what a VM that died had
-# not come to.
+# "# done SCRIPT SECONDS s" follows each, by which the host knows what a VM that died
+# had not come to, and how long each takes.
 #
 # usage: suite.sh SCRIPT...	paths relative to selftests/
 
@@ -103,7 +103,7 @@ relay()
 
 one()
 {
-	local script=$1 limit status count failed plan out relay group
+	local script=$1 began=$SECONDS limit status count failed plan out relay group
 
 	limit=$(sed -n '1,40s/^# chs-timeout: \([0-9]*\)$/\1/p' "$tests/$script")
 	limit=$((${limit:-$limit_default} * ${CHS_SLOW:-1}))
@@ -136,7 +136,7 @@ one()
 	fi
 	kmsg_check || echo "not ok - $script: kernel log and taint are clean afterwards"
 	leaks_scan "$script"
-	echo "# done $script"
+	echo "# done $script $((SECONDS - began)) s"
 }
 
 state=$(mktemp)
