@@ -32,7 +32,7 @@ packages=(
 	qemu-system-x86 busybox-static cpio kmod util-linux
 	# what tests use in them
 	iproute2 iputils-ping nftables iperf3 tcpdump conntrack ipvsadm curl nginx-light socat
-	netcat-openbsd procps jq
+	netcat-openbsd procps jq gojq
 )
 
 export DEBIAN_FRONTEND=noninteractive

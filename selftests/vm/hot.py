@@ -21,7 +21,7 @@ import sys
 
 PROGRAMS = """
 awk bash basename bridge busybox cat chmod cmp comm conntrack cp curl cut date
-diff dirname dmesg env expr find grep head id insmod ip iperf3 jq kmod ln ls
+diff dirname dmesg env expr find gojq grep head id insmod ip iperf3 jq kmod ln ls
 mkdir mkfifo mktemp modinfo modprobe mount mv nc nft nsenter ping ps python3
 readlink rm rmmod sed seq setsid sh sleep socat sort ss stat stty sync sysctl
 tail tc tcpdump tee test timeout touch tr true uname uniq wc xargs
