@@ -49,11 +49,17 @@ chs_pause()
 	return 0
 }
 
-# chs_amount N: so many flows or rounds, of which fewer do; a fifth on a slow kernel
+# chs_amount N [LONG [LEAST]]: so many flows or rounds, of which fewer do: LONG in the
+# long test, a tenth on a slow kernel, but no fewer than LEAST.
 chs_amount()
 {
-	echo $((CHS_SLOW > 1 ? ($1 + 4) / 5 : $1))
+	local n=$1 least=${3:-1}
+
+	[[ ! ${CHS_TEST_LONG:-} ]] || n=${2:-$1}
+	((CHS_SLOW == 1)) || ((n = (n + 9) / 10))
+	echo $((n > least ? n : least))
 }
+
 
 # chs_fail TEXT...: the running case has failed; it goes on until it returns.
 chs_fail()
@@ -103,6 +109,34 @@ chs_run()
 		sed 's/^/# /' "$log"
 	fi
 	chs_result "$title" $(($(chs_ms) - start))
+}
+
+CHS_TURN=0		# of chs_alternate
+
+# chs_alternate TITLE FUNCTION [ARGUMENT...]: a case that runs the same code for both
+# families, of which it is told by its argument "F": in one of them, by turns within
+# a script, and from kernel to kernel (by their minor numbers; the debug kernel has
+# what the one that it is made of has not). In the long test it runs in both.
+chs_alternate()
+{
+	local title=$1 release minor family word words families=(4 6)
+
+	shift
+	CHS_TURN=$((CHS_TURN + 1))
+	read -r release < /proc/sys/kernel/osrelease
+	minor=${release#*.}
+	minor=${minor%%[!0-9]*}
+	if [[ ! ${CHS_TEST_LONG:-} ]]; then
+		families=("${families[(CHS_TURN + minor + (CHS_SLOW > 1)) & 1]}")
+	fi
+	for family in "${families[@]}"; do
+		words=()
+		for word in "$@"; do
+			[[ $word == F ]] && word=$family
+			words+=("$word")
+		done
+		chs_run "IPv$family: $title" "${words[@]}"
+	done
 }
 
 # Commands ------------------------------------------------------------------
@@ -186,7 +220,7 @@ chs_json()
 # failure when time is up. On a slow kernel that is CHS_SLOW times as long.
 chs_busywait()
 {
-	local end out
+	local end out wait=50 seconds
 
 	end=$(($(chs_ms) + $1 * CHS_SLOW))
 	shift
@@ -199,7 +233,10 @@ chs_busywait()
 			[[ -z $out ]] || echo "$out"
 			return 1
 		fi
-		chs_pause 0.05
+		# Less and less often: it is programs that are started.
+		printf -v seconds '0.%03d' "$wait"
+		chs_pause "$seconds"
+		((wait < 400)) && ((wait += wait / 2))
 	done
 }
 
@@ -456,6 +493,11 @@ chs_hold_hooks()
 		echo "add chain inet hold $hook { type filter hook $hook priority 0; }"
 	done | { echo "add table inet hold"; cat; } | chs_in hold nft -f -
 }
+
+# Options of services whose ring is not what is tested: by default it has 64 times the
+# arcs, and is built anew with each change.
+# shellcheck disable=SC2034 # for the tests
+CHS_SMALL="points 64 slots 1024"
 
 # Traffic -------------------------------------------------------------------
 

@@ -105,13 +105,15 @@ class Conn:
 
 
 class Task:
-    """Some connections, asked once each; several at work until time is up."""
+    """Some connections, asked once each, until all have answered, or none has for
+    the length of the timeout: how long all of them take is the machine's affair."""
 
     def __init__(self, loop, conns, timeout, size=0):
         self.loop = loop
         self.count = collections.Counter()
         self.pending = set()
-        self.deadline = time.monotonic() + timeout / 1000
+        self.timeout = timeout / 1000
+        self.deadline = time.monotonic() + self.timeout
         for conn in conns:
             self.count["total"] += 1
             if not conn.live():
@@ -195,7 +197,9 @@ class Task:
             self.count["moved"] += 1
         self.count["answered"] += 1
         self.count["@" + conn.backend] += 1
-        self.loop.slowest = max(self.loop.slowest, time.monotonic() - conn.since)
+        now = time.monotonic()
+        self.deadline = now + self.timeout
+        self.loop.slowest = max(self.loop.slowest, now - conn.since)
         self.leave(conn)
 
     def expire(self):

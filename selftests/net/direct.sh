@@ -331,7 +331,7 @@ chs_conns_tell()
 chs_conns_answer()
 {
 	CHS_OUT=
-	if ! read -r -t 120 -u "${CHS_CONNS_OUT[$1]}" CHS_OUT; then
+	if ! read -r -t $((120 * CHS_SLOW)) -u "${CHS_CONNS_OUT[$1]}" CHS_OUT; then
 		cat "$CHS_TMP/conns.$1.err"
 		chs_fail "no answer from $1"
 		return
