@@ -17,7 +17,7 @@ import sys
 
 SERVICES = """\
 service add web tcp 203.0.113.80:80 points 64 slots 1024
-service add balanced tcp 203.0.113.81:80 slots 8192
+service add balanced tcp 203.0.113.81:80 points 200 slots 2048
 service add secret udp 203.0.113.82:53 points 20 slots 512 balance 1.25 \
 seed 000102030405060708090a0b0c0d0e0f
 service add six tcp [2001:db8:f::80]:* points 16 slots 256 hash src
@@ -32,11 +32,33 @@ def call(*words, stdin=None):
                           capture_output=True)
 
 
-def ask(*words):
-    done = call("-j", *words)
-    if done.returncode:
-        sys.exit("%s: %s" % (" ".join(words), done.stderr))
-    return json.loads(done.stdout)
+class Reader:
+    """One process of the tool that reads what there is, as often as it is asked."""
+
+    def __init__(self):
+        self.tool = subprocess.Popen(["chctl", "-j", "-b", "-"], text=True,
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def line(self):
+        line = self.tool.stdout.readline()
+        if not line:
+            sys.exit("the tool has ended with status %d" % self.tool.wait())
+        return line
+
+    def ask(self, *commands):
+        """The answers to commands that print a line of JSON each."""
+        self.tool.stdin.write("".join(c + "\n" for c in commands))
+        self.tool.stdin.flush()
+        return [json.loads(self.line()) for _ in commands]
+
+    def look(self):
+        """The configuration, and "ring show" right behind it."""
+        self.tool.stdin.write("save\nring show\n")
+        self.tool.stdin.flush()
+        lines = []
+        while not (line := self.line()).startswith("["):
+            lines.append(line)
+        return "".join(lines), json.loads(line)
 
 
 PASSING = ("open", "settles_in")
@@ -45,18 +67,19 @@ PASSING = ("open", "settles_in")
 class Rings:
     """What is configured, and the arcs of every ring in force."""
 
-    def __init__(self, last=None):
-        self.config = call("save").stdout
+    def __init__(self, reader, last=None):
+        self.reader = reader
+        self.config, show = reader.look()
         self.show = {one["service"]: {k: v for k, v in one.items()
                                       if k not in PASSING}
-                     for one in ask("ring", "show")}
-        self.arcs = {}
-        for name in self.show:
-            # A generation is one ring.
-            if last and last.show.get(name) == self.show[name]:
-                self.arcs[name] = last.arcs[name]
-            else:
-                self.arcs[name] = [owner for _, owner in ask("ring", "dump", name)]
+                     for one in show}
+        # A generation is one ring.
+        kept = {name for name in self.show
+                if last and last.show.get(name) == self.show[name]}
+        self.arcs = {name: last.arcs[name] for name in kept}
+        new = [name for name in self.show if name not in kept]
+        for name, dump in zip(new, reader.ask(*("ring dump " + n for n in new))):
+            self.arcs[name] = [owner for _, owner in dump]
 
     def same(self, other):
         return self.config == other.config and self.show == other.show
@@ -110,10 +133,10 @@ class Changes:
             ["on-empty", "drop"], ["masquerade", "off"], ["points", "5"]))
         return ["service", "set", name, *option], None
 
-    def file(self):
+    def file(self, config):
         """The configuration with lines gone, changed and new."""
         lines = []
-        for line in call("save").stdout.splitlines():
+        for line in config.splitlines():
             words = line.split()
             chance = self.random.random()
             if words[0] == "backend" and chance < 0.1:
@@ -135,15 +158,21 @@ class Changes:
         flag = ["--replace"] if self.random.random() < 0.5 else []
         return ["apply", *flag, "-"], "\n".join(lines) + "\n"
 
-    def next(self):
+    def next(self, config):
         kind = self.random.choice(
             ("add", "add", "add", "replace", "replace", "set", "set", "set",
              "drain", "del", "service", "file"))
         if kind == "service":
             return self.service()
         if kind == "file":
-            return self.file()
+            return self.file(config)
         return self.backend(kind)
+
+
+def stretched(arcs, slots):
+    """The same ring in so many slots, a multiple of its own."""
+    times = slots // len(arcs)
+    return arcs if times == 1 else [arc for arc in arcs for _ in range(times)]
 
 
 class Round:
@@ -161,7 +190,7 @@ class Round:
 
     def plan(self, before):
         done = call("-j", "plan", *self.words, stdin=self.stdin)
-        if not Rings(before).same(before):
+        if not Rings(before.reader, before).same(before):
             self.complain("the plan has changed something")
         if done.returncode:
             return REFUSED, done
@@ -171,21 +200,18 @@ class Round:
         """A service that was there before and is after."""
         old, new = before.arcs[name], after.arcs[name]
         slots = max(len(old), len(new))
-        moves = collections.Counter()
-        for at in range(slots):
-            a, b = old[at * len(old) // slots], new[at * len(new) // slots]
-            if a != b:
-                moves[a, b] += 1
+        old, new = stretched(old, slots), stretched(new, slots)
+        pairs = collections.Counter(zip(old, new))
+        moves = {pair: n for pair, n in pairs.items() if pair[0] != pair[1]}
         planned = one["moves"] if one else []
         self.expect(name + " moves",
                     {(m["from"], m["to"]): m["slots"] for m in planned},
-                    dict(moves))
+                    moves)
         if not one:
             return
         moved = sum(moves.values())
-        counts = collections.Counter(old[at * len(old) // slots]
-                                     for at in range(slots))
-        counts.subtract(new[at * len(new) // slots] for at in range(slots))
+        counts = collections.Counter(old)
+        counts.subtract(new)
         least = sum(n for n in counts.values() if n > 0)
         self.near(name + " moved", one["moved"], moved / slots)
         self.near(name + " unavoidable", one["unavoidable"], least / slots)
@@ -231,7 +257,7 @@ class Round:
             self.expect("status", said.returncode, done.returncode)
             self.expect("refusal", said.stderr, done.stderr)
             return before, True
-        after = Rings(before)
+        after = Rings(before.reader, before)
         self.compare(planned, before, after)
         return after, False
 
@@ -242,9 +268,9 @@ def main():
     done = call("-b", "-", stdin=SERVICES)
     if done.returncode:
         sys.exit(done.stderr)
-    changes, rings = Changes(4), Rings()
+    changes, rings = Changes(4), Rings(Reader())
     while made < wanted:
-        one = Round(made + refused, *changes.next())
+        one = Round(made + refused, *changes.next(rings.config))
         before = rings
         rings, was_refused = one.run(rings)
         refused += was_refused
