@@ -33,15 +33,15 @@ services()
 	for mode in ipip gue; do
 		for pair in "${PAIRS[@]}"; do
 			port=$((BASE[$mode] + pair))
-			echo "service add t-$mode$pair tcp $(chs_ep "$(chs_vip "${pair%?}")" "$port") mode $mode"
-			echo "service add u-$mode$pair udp $(chs_ep "$(chs_vip "${pair%?}")" "$port") mode $mode affinity transition"
+			echo "service add t-$mode$pair tcp $(chs_ep "$(chs_vip "${pair%?}")" "$port") mode $mode $CHS_SMALL"
+			echo "service add u-$mode$pair udp $(chs_ep "$(chs_vip "${pair%?}")" "$port") mode $mode affinity transition $CHS_SMALL"
 			echo "backend add t-$mode$pair $(chs_be "${pair#?}" 1) $(chs_be "${pair#?}" 2)"
 			echo "backend add u-$mode$pair $(chs_be "${pair#?}" 1) $(chs_be "${pair#?}" 2)"
 		done
 	done
 	for f in 4 6; do
-		echo "service add u-route$f$f udp $(chs_ep "$(chs_vip "$f")" $((7000 + f * 11))) mode route affinity transition"
-		echo "service add iperf$f tcp $(chs_ep "$(chs_vip "$f")" "$IPERF") mode gue"
+		echo "service add u-route$f$f udp $(chs_ep "$(chs_vip "$f")" $((7000 + f * 11))) mode route affinity transition $CHS_SMALL"
+		echo "service add iperf$f tcp $(chs_ep "$(chs_vip "$f")" "$IPERF") mode gue $CHS_SMALL"
 		echo "backend add iperf$f $(chs_be "$f" 1)"
 	done
 	echo "backend add u-route44 10.0.3.1"
@@ -81,13 +81,13 @@ topology()
 # What the client may send is told for each mode and pair, whatever the link takes.
 told()
 {
-	local mode=$1 pair
+	local mode=$1 pair words=()
 
 	for pair in "${PAIRS[@]}"; do
 		[[ $mode == route && ${pair%?} != "${pair#?}" ]] && continue
-		chs_frames tunnel.py toobig "$mode" "${pair%?}" "${pair#?}" \
-			$((BASE[$mode] + pair)) "$2"
+		words+=("${pair%?}" "${pair#?}" $((BASE[$mode] + pair)))
 	done
+	chs_frames tunnel.py toobig "$mode" "$2" "${words[@]}"
 }
 
 # A smaller link, for all modes.
@@ -121,8 +121,8 @@ tagged()
 		route replace 198.51.100.0/24 via 10.0.5.1
 		route replace 2001:db8:b::/64 via 2001:db8:5::1
 	EOF
-	chs_frames tunnel.py toobig ipip 4 4 8044 1496
-	chs_frames tunnel.py toobig gue 6 6 9066 1496
+	chs_frames tunnel.py toobig ipip 1496 4 4 8044
+	chs_frames tunnel.py toobig gue 1496 6 6 9066
 	chs_frames tunnel.py fragmented 4 8044
 	chs_ip lb -b - <<- EOF || return
 		route replace 198.51.100.0/24 via 10.0.3.1
@@ -142,12 +142,12 @@ jumbo()
 	chs_ip lb link set l0 mtu 1500
 }
 
-# What has been learnt about paths.
+# What has been learnt about paths, by those who learn it here.
 forget()
 {
 	local name
 
-	for name in cl lb r b1 b2; do
+	for name in cl lb; do
 		chs_ip "$name" -4 route flush cache
 		chs_ip "$name" -6 route flush cache
 	done
@@ -161,7 +161,7 @@ by_rule()
 		route add 192.0.2.0/24 dev l0 table 77
 		route del 192.0.2.0/24 dev l0
 	EOF
-	chs_frames tunnel.py toobig ipip 4 4 8044 1500
+	chs_frames tunnel.py toobig ipip 1500 4 4 8044
 	chs_ip lb -b - <<- EOF
 		rule del iif lo lookup 77
 		route add 192.0.2.0/24 dev l0 src 192.0.2.1
@@ -250,7 +250,7 @@ fits()
 		chs_fail "tcpdump does not start"
 	before=$(errors)
 	for mode in ipip gue; do
-		transfer "$mode" "$(chs_amount 150000)"
+		transfer "$mode" "$(chs_amount 60000 150000 30000)"
 	done
 	chs_expect "errors" $(($(errors) - before)) 0
 	chs_expect "checksum errors" "$(bad)" 0
@@ -263,7 +263,7 @@ converges()
 {
 	local mode=$1 before told pair size
 
-	size=$(chs_amount 100000)
+	size=$(chs_amount 60000 100000 20000)
 	forget
 	offload "${@:2}" || chs_fail "the offload cannot be set"
 	for pair in "${PAIRS[@]}"; do
@@ -293,7 +293,7 @@ iperf()
 {
 	local f=$1 streams size buffer=131072 least
 
-	size=$(($(chs_amount 16) << 20))
+	size=$(($(chs_amount 4 16 4) << 20))
 
 	for streams in 1 4; do
 		chs_cmd_ok chs_in cl iperf3 -J -c "$(chs_vip "$f")" -p "$IPERF" \

@@ -10,7 +10,7 @@ tunnel.py ttl MODE INNER OUTER PORT
         the last hop
 tunnel.py source INNER PORT SERVICE ADDRESS
         the outer source is ADDRESS; "none": nothing is sent, which is counted
-tunnel.py toobig MODE INNER OUTER PORT MTU
+tunnel.py toobig MODE MTU INNER OUTER PORT [INNER OUTER PORT]...
         what just fits into MTU bytes gets through; for what is larger the client
         is told how much would
 tunnel.py rate INNER PORT
@@ -211,7 +211,12 @@ def source(inner, port, service, address):
         expect("drops", f.drops("lb", service) - before, 0)
 
 
-def toobig(mode, inner, outer, port, mtu):
+def toobig(mode, mtu, *words):
+    for inner, outer, port in zip(words[::3], words[1::3], words[2::3]):
+        toobig_one(mode, inner, outer, port, mtu)
+
+
+def toobig_one(mode, inner, outer, port, mtu):
     world = World(inner, port)
     world.neighbour()
     limit = int(mtu) - overhead(mode, int(outer))
@@ -238,7 +243,7 @@ def toobig(mode, inner, outer, port, mtu):
         check_error(world, what, frame, packet)
         expect(f"{what}: code", frame.ip.data[1], 4 if world.inner == 4 else 0)
         expect(f"{what}: MTU", mtu_in(frame.ip), limit)
-        time.sleep(0.2)
+        time.sleep(0.02)
     world.send(world.udp(25999, 100))
     for frame in world.r.until(world.mine, world.from_port(25999)):
         fail(f"sent on: {frame.ip}")
