@@ -12,7 +12,7 @@
 #              └───────┘
 #
 # All modes at once: services route4, route6 (port 80), ipip4, ipip6 (81), gue4
-# and gue6 (82) share the backends; each mode has 150 connections of IPv4 and 50
+# and gue6 (82) share the backends; each mode has 60 connections of IPv4 and 20
 # of IPv6. Both directors get the same changes. Who answers says the server
 # itself, over each connection.
 
@@ -26,8 +26,8 @@
 
 MODES=(route ipip gue)
 declare -A PORT=([route]=80 [ipip]=81 [gue]=82)
-N4=$(chs_amount 150) N6=$(chs_amount 50)
-FLAPS=$(chs_amount 10)
+N4=$(chs_amount 60 150 30) N6=$(chs_amount 20 50 10)
+FLAPS=$(chs_amount 4 30 3)
 
 services()
 {
@@ -35,7 +35,7 @@ services()
 
 	for mode in "${MODES[@]}"; do
 		for f in 4 6; do
-			echo "service add $mode$f tcp $(chs_ep "$(chs_vip "$f")" "${PORT[$mode]}") mode $mode"
+			echo "service add $mode$f tcp $(chs_ep "$(chs_vip "$f")" "${PORT[$mode]}") mode $mode $CHS_SMALL"
 			echo "backend add $mode$f $(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3) $(chs_be "$f" 4)"
 		done
 	done
