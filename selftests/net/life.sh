@@ -176,7 +176,7 @@ under_load()
 	chs_bg nsenter --net="/run/netns/${CHS_NS[lb]}" bash -c \
 		"while :; do chctl backend replace s 10.0.0.9 weight \$((++i % 100)); chctl save; done > /dev/null 2>&1"
 	pids+=("$CHS_PID")
-	for ((i = 0; i < 5; i++)); do
+	for ((i = 0; i < 3; i++)); do
 		fill > /dev/null 2>&1
 		chs_busywait 10000 is_steering || chs_fail "round $i: nothing is steered"
 		# Who is reading a list has the module in use until its end.
@@ -222,7 +222,7 @@ chs_setup
 chs_run "loaded once only" twice
 chs_run "unload with everything in use" in_use
 chs_run "unload as a deadline passes" deadline_passes
-n=$(chs_amount 100)
+n=$(chs_amount 30 300 10)
 chs_run "$n rounds" rounds "$n"
 chs_run "a large removal, and unload behind it" large_removal
 chs_run "unload under load" under_load

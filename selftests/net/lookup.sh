@@ -15,7 +15,7 @@
 . "$CHS_LIB/traffic.sh"
 
 SOURCES=4		# client addresses
-EACH=$(chs_amount 250)		# flows from each
+EACH=$(chs_amount 60 500 25)	# flows from each
 FIRST=20000		# their source ports
 
 # Backend 3 has a port of its own, backend 4 half the weight.
@@ -27,7 +27,7 @@ services()
 		for proto in tcp udp; do
 			port=$([[ $proto == tcp ]] && echo 80 || echo 53)
 			cat <<- END
-				service add $proto$f $proto $(chs_ep "$(chs_vip "$f")" "$port")
+				service add $proto$f $proto $(chs_ep "$(chs_vip "$f")" "$port") slots 8192
 				backend add $proto$f $(chs_be "$f" 1) $(chs_be "$f" 2)
 				backend add $proto$f $(chs_ep "$(chs_be "$f" 3)" 5353)
 				backend add $proto$f $(chs_be "$f" 4) weight 50

@@ -12,7 +12,7 @@
 # shellcheck source=../traffic.sh
 . "$CHS_LIB/traffic.sh"
 
-PORTS=$(chs_amount 100)		# of which each is used four times, in two ways
+PORTS=$(chs_amount 40 200 20)	# of which each is used four times, in two ways
 
 topology()
 {
@@ -22,7 +22,7 @@ topology()
 	# A port of a connection that the client closed may be used after 1 s.
 	chs_in cl sysctl -qw net.ipv4.tcp_tw_reuse=1
 	for f in 4 6; do
-		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80)"
+		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80) $CHS_SMALL"
 		echo "backend add web$f $(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3)"
 	done | chs_batch || return
 	chs_serve tcp:80 b1 b2 b3 b4
@@ -179,15 +179,12 @@ exec {GO}<> "$CHS_TMP/go"
 chs_run "topology" topology
 for f in 4 6; do
 	chs_run "IPv$f: $((PORTS * 8)) connections from $PORTS ports lose no SYN" many $f
-	chs_run "IPv$f: ended by the server, the next one follows the ring" \
-		ends $f server 42000
-	chs_run "IPv$f: ended by the client, the next one follows the ring" \
-		ends $f client 42100
-	chs_run "IPv$f: ended by a reset, the next one follows the ring" \
-		ends $f reset 42200
-	chs_run "IPv$f: a late packet after the reset, the next one follows the ring" \
-		ends $f late 42300
-	chs_run "IPv$f: forgotten, the next one follows the ring" forgotten $f
-	chs_run "IPv$f: half closed, it stays" half_closed $f
 done
+chs_alternate "ended by the server, the next one follows the ring" ends F server 42000
+chs_alternate "ended by the client, the next one follows the ring" ends F client 42100
+chs_alternate "ended by a reset, the next one follows the ring" ends F reset 42200
+chs_alternate "a late packet after the reset, the next one follows the ring" \
+	ends F late 42300
+chs_alternate "forgotten, the next one follows the ring" forgotten F
+chs_alternate "half closed, it stays" half_closed F
 chs_done
