@@ -21,8 +21,8 @@ services()
 	local f i
 
 	for f in 4 6; do
-		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80)"
-		echo "service add alt$f tcp $(chs_ep "$(chs_vip "$f")" 81)"
+		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80) $CHS_SMALL"
+		echo "service add alt$f tcp $(chs_ep "$(chs_vip "$f")" 81) $CHS_SMALL"
 		for i in 1 2 3; do
 			echo "backend add web$f $(chs_be "$f" "$i")"
 			echo "backend add alt$f $(chs_be "$f" "$i")"

@@ -28,8 +28,8 @@ services()
 	local f
 
 	for f in 4 6; do
-		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80)"
-		echo "service add dns$f udp $(chs_ep "$(chs_vip "$f")" 53)"
+		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80) $CHS_SMALL"
+		echo "service add dns$f udp $(chs_ep "$(chs_vip "$f")" 53) $CHS_SMALL"
 	done
 	each add 1 2 3
 }

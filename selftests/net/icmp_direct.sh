@@ -31,8 +31,8 @@ services()
 	for mode in "${MODES[@]}"; do
 		for f in 4 6; do
 			be="$(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3)"
-			echo "service add $mode-u$f udp $(chs_ep "$(chs_vip "$f")" "${UDP[$mode]}") mode $mode affinity transition"
-			echo "service add $mode-t$f tcp $(chs_ep "$(chs_vip "$f")" "${TCP[$mode]}") mode $mode"
+			echo "service add $mode-u$f udp $(chs_ep "$(chs_vip "$f")" "${UDP[$mode]}") mode $mode affinity transition $CHS_SMALL"
+			echo "service add $mode-t$f tcp $(chs_ep "$(chs_vip "$f")" "${TCP[$mode]}") mode $mode $CHS_SMALL"
 			echo "backend add $mode-u$f $be"
 			echo "backend add $mode-t$f $be"
 		done

@@ -60,8 +60,8 @@ topology()
 	port cl 0 && port b1 1 && port b2 2 || return
 	for f in 4 6; do
 		cat <<- EOF
-			service add tcp$f tcp $(chs_ep "$(chs_vip "$f")" 80)
-			service add udp$f udp $(chs_ep "$(chs_vip "$f")" 53)
+			service add tcp$f tcp $(chs_ep "$(chs_vip "$f")" 80) $CHS_SMALL
+			service add udp$f udp $(chs_ep "$(chs_vip "$f")" 53) $CHS_SMALL
 			backend add tcp$f $(chs_be "$f" 1) $(chs_be "$f" 2)
 			backend add udp$f $(chs_be "$f" 1) $(chs_be "$f" 2)
 		EOF

@@ -22,8 +22,8 @@ topology()
 
 	chs_topo_t1 3 || return
 	for f in 4 6; do
-		echo "service add tcp$f tcp $(chs_ep "$(chs_vip "$f")" 80)"
-		echo "service add udp$f udp $(chs_ep "$(chs_vip "$f")" 53)"
+		echo "service add tcp$f tcp $(chs_ep "$(chs_vip "$f")" 80) $CHS_SMALL"
+		echo "service add udp$f udp $(chs_ep "$(chs_vip "$f")" 53) $CHS_SMALL"
 		echo "backend add tcp$f $(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3)"
 		echo "backend add udp$f $(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3)"
 	done | chs_batch || return

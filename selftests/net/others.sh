@@ -22,8 +22,8 @@ ours()
 	local f
 
 	for f in 4 6; do
-		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80)"
-		echo "service add dns$f udp $(chs_ep "$(chs_vip "$f")" 53)"
+		echo "service add web$f tcp $(chs_ep "$(chs_vip "$f")" 80) $CHS_SMALL"
+		echo "service add dns$f udp $(chs_ep "$(chs_vip "$f")" 53) $CHS_SMALL"
 		echo "backend add web$f $(chs_be "$f" 1) $(chs_be "$f" 2)"
 		echo "backend add dns$f $(chs_be "$f" 1) $(chs_be "$f" 2)"
 	done

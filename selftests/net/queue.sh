@@ -47,9 +47,9 @@ topology()
 	chs_conns_start lb lb
 	for f in 4 6; do
 		cat <<- EOF
-			service add web$f tcp $(chs_ep "$(vip "$f")" 80)
-			service add www$f tcp $(chs_ep "$(vip "$f")" 81) mode route
-			service add dns$f udp $(chs_ep "$(vip "$f")" 53) mode route
+			service add web$f tcp $(chs_ep "$(vip "$f")" 80) $CHS_SMALL
+			service add www$f tcp $(chs_ep "$(vip "$f")" 81) mode route $CHS_SMALL
+			service add dns$f udp $(chs_ep "$(vip "$f")" 53) mode route $CHS_SMALL
 		EOF
 		for name in web www dns; do
 			echo "backend add $name$f $(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3)"

@@ -42,10 +42,10 @@ services()
 
 	vip=$(chs_vip "$f")
 	chs_cmd_ok chs_batch <<- EOF
-		service add --force any.$proto$f $proto $(chs_ep "$vip" "*")
-		service add range.$proto$f $proto $(chs_ep "$vip" 8000-8020)
-		service add exact.$proto$f $proto $(chs_ep "$vip" 8005)
-		service add moved.$proto$f $proto $(chs_ep "$vip" 8010)
+		service add --force any.$proto$f $proto $(chs_ep "$vip" "*") $CHS_SMALL
+		service add range.$proto$f $proto $(chs_ep "$vip" 8000-8020) $CHS_SMALL
+		service add exact.$proto$f $proto $(chs_ep "$vip" 8005) $CHS_SMALL
+		service add moved.$proto$f $proto $(chs_ep "$vip" 8010) $CHS_SMALL
 		backend add any.$proto$f $(chs_be "$f" 3)
 		backend add range.$proto$f $(chs_be "$f" 2)
 		backend add exact.$proto$f $(chs_be "$f" 1)
@@ -114,7 +114,7 @@ narrowed()
 	chs_conns c open "$proto" "$(chs_vip "$f")" 8005 3
 	chs_answers "range" b2=3
 	chs_cmd_ok chs_batch <<- EOF
-		service add exact.$proto$f $proto $(chs_ep "$(chs_vip "$f")" 8005)
+		service add exact.$proto$f $proto $(chs_ep "$(chs_vip "$f")" 8005) $CHS_SMALL
 		backend add exact.$proto$f $(chs_be "$f" 1)
 	EOF
 	chs_conns c exchange

@@ -23,7 +23,7 @@ topology()
 
 	chs_topo_t1 3 || return
 	for f in 4 6; do
-		echo "service add dia$f sctp $(chs_ep "$(chs_vip "$f")" "$PORT")"
+		echo "service add dia$f sctp $(chs_ep "$(chs_vip "$f")" "$PORT") $CHS_SMALL"
 		echo "backend add dia$f $(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3)"
 	done | chs_batch || return
 	chs_serve sctp:"$PORT" b1 b2 b3 || return

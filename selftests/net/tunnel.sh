@@ -30,8 +30,8 @@ services()
 	for mode in ipip gue; do
 		for pair in "${PAIRS[@]}"; do
 			port=$((BASE[$mode] + pair))
-			echo "service add t-$mode$pair tcp $(chs_ep "$(chs_vip "${pair%?}")" "$port") mode $mode"
-			echo "service add u-$mode$pair udp $(chs_ep "$(chs_vip "${pair%?}")" "$port") mode $mode affinity transition"
+			echo "service add t-$mode$pair tcp $(chs_ep "$(chs_vip "${pair%?}")" "$port") mode $mode $CHS_SMALL"
+			echo "service add u-$mode$pair udp $(chs_ep "$(chs_vip "${pair%?}")" "$port") mode $mode affinity transition $CHS_SMALL"
 			echo "backend add t-$mode$pair $(chs_be "${pair#?}" 1) $(chs_be "${pair#?}" 2)"
 			echo "backend add u-$mode$pair $(chs_be "${pair#?}" 1) $(chs_be "${pair#?}" 2)"
 		done

@@ -38,7 +38,7 @@ topology()
 		route add $OLD6 via 2001:db8:b::99
 	EOF
 	for f in 4 6; do
-		echo "service add dns$f udp $(chs_ep "$(chs_vip "$f")" 53)"
+		echo "service add dns$f udp $(chs_ep "$(chs_vip "$f")" 53) $CHS_SMALL"
 		echo "backend add dns$f $(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3)"
 	done | chs_batch || return
 	chs_serve tcp:80,udp:53 b1 b2 b3 b4 || return
