@@ -19,7 +19,6 @@
 #include "tunnel.h"
 
 #include <linux/netfilter.h>
-#include <linux/netfilter_bridge.h>
 #include <linux/skbuff.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -53,13 +52,8 @@ struct arrival {
 static __always_inline bool is_for_others(const struct sk_buff *skb,
 					  const struct nf_hook_state *state)
 {
-#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
-	const struct nf_bridge_info *bridge = nf_bridge_info_get(skb);
-
-	/* A frame that is merely bridged is none of this host's. */
-	if (unlikely(bridge && bridge->pkt_otherhost))
+	if (chs_steer_bridged(skb))
 		return true;
-#endif
 	if (state->hook == NF_INET_LOCAL_OUT)
 		return false;
 	return skb->pkt_type != PACKET_HOST || netif_is_l3_master(state->in);

@@ -186,7 +186,7 @@ static const struct chs_service *service_of(const struct chs_table *table,
 {
 	const struct chs_service *svc;
 
-	if (chs_steer_foreign(state))
+	if (chs_steer_bridged(skb) || chs_steer_foreign(state))
 		return NULL;
 
 	chs_packet_parse(skb, is_v6(state), pkt);

@@ -3,6 +3,7 @@
 #ifndef CHS_STEER_H
 #define CHS_STEER_H
 
+#include <linux/netfilter_bridge.h>
 #include <linux/types.h>
 
 #include "packet.h"
@@ -40,6 +41,26 @@ bool chs_steer_foreign(const struct nf_hook_state *state);
 int chs_steer_lookup(struct net *net, const struct chs_table *table,
 		     const struct chs_tuple *tuple, s32 vrf, bool established,
 		     struct chs_verdict *verdict);
+
+/**
+ * chs_steer_bridged() - whether a packet is a frame that is merely bridged
+ * @skb: packet at a hook of IP, which br_netfilter may have called
+ *
+ * Such a frame is none of this host's.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+static __always_inline bool chs_steer_bridged(const struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
+	const struct nf_bridge_info *bridge = nf_bridge_info_get(skb);
+
+	return unlikely(bridge && bridge->pkt_otherhost);
+#else
+	return false;
+#endif
+}
 
 /**
  * chs_steer_service() - service that a flow is for

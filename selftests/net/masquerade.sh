@@ -190,6 +190,32 @@ change()
 	chs_conns cl reset
 }
 
+# Frames that the director merely bridges are none of its business, though its
+# netfilter sees them: b1, to whose address they are sent, has the service address.
+bridged()
+{
+	local f=$1 vip proto packets
+
+	vip=$(chs_vip "$f")
+	masquerade "$f" off
+	chs_ip b1 addr add "$vip" dev lo
+	chs_ip cl route add "$vip" via "$(chs_be "$f" 1)"
+	chs_cmd_ok chs_ctl backend drain '*' "$(chs_be "$f" 1)"
+	bridge_calls 1
+	for proto in "tcp 80" "udp 53"; do
+		packets=$(chs_stat "${proto% *}$f" packets)
+		chs_conns cl open "${proto% *}" "$vip" "${proto#* }" 5
+		chs_answers "$proto" answered=5 b1=5
+		chs_expect "$proto: packets steered" \
+			"$(chs_stat "${proto% *}$f" packets)" "$packets"
+		chs_conns cl reset
+	done
+	bridge_calls 0
+	chs_cmd_ok chs_ctl backend set '*' "$(chs_be "$f" 1)" state up
+	chs_ip cl route del "$vip"
+	chs_ip b1 addr flush dev lo to "$vip"
+}
+
 mac_of_lb()
 {
 	local link
@@ -210,6 +236,7 @@ for f in 4 6; do
 		chs_run "IPv$f: a backend calls itself, bridge calls $calls" \
 			self $f $calls
 	done
+	chs_run "IPv$f: frames that are merely bridged" bridged $f
 	chs_run "IPv$f: a change is for new flows" change $f
 done
 # Other tests have bridges, too.
