@@ -15,6 +15,7 @@
 #include "stats.h"
 
 #include <linux/netfilter.h>
+#include <linux/sctp.h>
 #include <linux/skbuff.h>
 #include <net/netfilter/nf_conntrack.h>
 #include <net/netfilter/nf_conntrack_core.h>
@@ -109,16 +110,24 @@ static void tuple_to_nf(struct nf_conntrack_tuple *to,
 	to->dst.u.all = from->dport;
 }
 
-/* Whether a SYN begins another connection: see nat_before(). */
+/*
+ * Whether a SYN or INIT begins another connection: see nat_before(). An
+ * association that is aborted is CLOSED, too.
+ */
 static bool has_ended(const struct nf_conn *ct)
 {
 	u8 state;
 
-	if (nf_ct_protonum(ct) != IPPROTO_TCP)
+	switch (nf_ct_protonum(ct)) {
+	case IPPROTO_TCP:
+		state = READ_ONCE(ct->proto.tcp.state);
+		return state == TCP_CONNTRACK_TIME_WAIT ||
+		       state == TCP_CONNTRACK_CLOSE;
+	case IPPROTO_SCTP:
+		return READ_ONCE(ct->proto.sctp.state) == SCTP_CONNTRACK_CLOSED;
+	default:
 		return false;
-
-	state = READ_ONCE(ct->proto.tcp.state);
-	return state == TCP_CONNTRACK_TIME_WAIT || state == TCP_CONNTRACK_CLOSE;
+	}
 }
 
 /* The connection of which one end sends so, with a reference, or NULL. */
@@ -225,34 +234,50 @@ static bool has_room(struct net *net, const struct chs_tuple *tuple)
 	return true;
 }
 
-/*
- * Whether a packet opens a TCP connection or resets one: a look that every one
- * can afford.
- */
-static bool is_syn_or_rst(const struct sk_buff *skb, bool v6)
+static bool tcp_is_syn_or_rst(const struct sk_buff *skb, int off)
 {
 	const struct tcphdr *tcp;
 	struct tcphdr buf;
-	int off;
 
-	if (v6) {
-		if (ipv6_hdr(skb)->nexthdr != IPPROTO_TCP)
-			return false;
-		off = sizeof(struct ipv6hdr);
-	} else {
-		if (ip_hdr(skb)->protocol != IPPROTO_TCP)
-			return false;
-		off = ip_hdrlen(skb);
-	}
-
-	tcp = skb_header_pointer(skb, skb_network_offset(skb) + off,
-				 sizeof(buf), &buf);
+	tcp = skb_header_pointer(skb, off, sizeof(buf), &buf);
 	return tcp && (tcp->rst || (tcp->syn && !tcp->ack));
 }
 
+static bool sctp_is_init(const struct sk_buff *skb, int off)
+{
+	const struct sctp_chunkhdr *chunk;
+	struct sctp_chunkhdr buf;
+
+	chunk = skb_header_pointer(skb, off + sizeof(struct sctphdr),
+				   sizeof(buf), &buf);
+	return chunk && chunk->type == SCTP_CID_INIT;
+}
+
 /*
- * A SYN on a port whose connection has ended follows the ring. Conntrack sees
- * to that in most cases, but not where a late packet came after a reset.
+ * Whether a packet opens a connection of TCP or SCTP, or resets one of TCP: a
+ * look that every one can afford.
+ */
+static bool opens_or_resets(const struct sk_buff *skb, bool v6)
+{
+	int off = skb_network_offset(skb);
+	u8 proto;
+
+	if (v6) {
+		proto = ipv6_hdr(skb)->nexthdr;
+		off += sizeof(struct ipv6hdr);
+	} else {
+		proto = ip_hdr(skb)->protocol;
+		off += ip_hdrlen(skb);
+	}
+	if (proto == IPPROTO_TCP)
+		return tcp_is_syn_or_rst(skb, off);
+	return proto == IPPROTO_SCTP && sctp_is_init(skb, off);
+}
+
+/*
+ * A SYN or INIT on a port whose connection has ended follows the ring. Conntrack
+ * sees to that in most cases of TCP, but not where a late packet came after a
+ * reset; it has an association that is closed begin once more in its old entry.
  */
 static void forget_ended(struct net *net, const struct chs_tuple *tuple)
 {
@@ -327,7 +352,7 @@ static unsigned int nat_before(const struct chs_table *table,
 	bool full;
 
 	full = max && nf_conntrack_count(state->net) >= max;
-	if (likely(!full) && !is_syn_or_rst(skb, is_v6(state)))
+	if (likely(!full) && !opens_or_resets(skb, is_v6(state)))
 		return NF_ACCEPT;
 
 	svc = service_of(table, skb, state, &pkt);

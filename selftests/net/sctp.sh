@@ -26,6 +26,8 @@ topology()
 		echo "service add dia$f sctp $(chs_ep "$(chs_vip "$f")" "$PORT") $CHS_SMALL"
 		echo "backend add dia$f $(chs_be "$f" 1) $(chs_be "$f" 2) $(chs_be "$f" 3)"
 	done | chs_batch || return
+	# So that one that has ended is remembered until its port is used again.
+	chs_in lb sysctl -qw net.netfilter.nf_conntrack_sctp_timeout_closed=600
 	chs_serve sctp:"$PORT" b1 b2 b3 || return
 	chs_conns_start c cl
 	chs_conns_start n cl
@@ -64,6 +66,55 @@ steady()
 	chs_conns c close
 }
 
+# tracked FAMILY STATE: associations from the ports of reused() that are in it
+tracked()
+{
+	chs_in lb conntrack -L -f "ipv$1" -p sctp 2> /dev/null |
+		grep -c " $2 .*sport=21[0-9]* dport=$PORT .*sport=$PORT "
+}
+
+tracked_all()
+{
+	(($(tracked "$1" "$2") == COUNT))
+}
+
+# A port whose association has ended is free for a new one, which follows the ring;
+# how it ended does not matter.
+reused()
+{
+	local f=$1 b1 others i be
+
+	b1=$(chs_be "$f" 1) others="$(chs_be "$f" 2) $(chs_be "$f" 3)"
+	chs_cmd_ok chs_batch <<< "backend drain dia$f $others"
+	chs_conns n open sctp "$(chs_vip "$f")" "$PORT" "$COUNT" "src=$(chs_cl "$f")" \
+		sport=21000
+	chs_answers "first" b1="$COUNT"
+	chs_conns n "$2"
+	chs_busywait 10000 tracked_all "$f" CLOSED || chs_fail "they do not end"
+	chs_cmd_ok chs_batch <<- EOF
+		backend set dia$f $others state up
+		backend drain dia$f $b1
+	EOF
+	for ((i = 0; i < COUNT; i++)); do
+		echo "lookup sctp $(chs_ep "$(chs_cl "$f")" $((21000 + i)))" \
+			"$(chs_ep "$(chs_vip "$f")" "$PORT")"
+	done | chs_ctl -j -b - | jq -r .address > "$CHS_TMP/said"
+	grep -qx "$b1" "$CHS_TMP/said" && chs_fail "lookup says b1"
+	chs_conns n open sctp "$(chs_vip "$f")" "$PORT" "$COUNT" "src=$(chs_cl "$f")" \
+		sport=21000
+	chs_answers "again" answered="$COUNT" b1=0
+	chs_conns n table "$CHS_TMP/table"
+	while read -r _ _ _ _ _ be _; do
+		chs_be "$f" "${be#b}"
+	done < "$CHS_TMP/table" | diff "$CHS_TMP/said" - || chs_fail "lookup disagrees"
+	# One that lives is where it is, whatever its client sends.
+	chs_ctl -j lookup sctp "$(chs_ep "$(chs_cl "$f")" 21000)" \
+		"$(chs_ep "$(chs_vip "$f")" "$PORT")" > "$CHS_TMP/live"
+	chs_expect "one that lives" "$(jq -r .reason "$CHS_TMP/live")" conntrack
+	chs_conns n close
+	chs_cmd_ok chs_ctl backend set "dia$f" "$b1" state up
+}
+
 empty()
 {
 	local f=$1 all
@@ -80,6 +131,7 @@ empty()
 	chs_conns n close
 }
 
+chs_require_cmd conntrack
 modprobe -q sctp || chs_skip_all "the kernel has no sctp"
 chs_setup
 chs_run "topology" topology
@@ -88,4 +140,6 @@ for f in 4 6; do
 	chs_run "IPv$f: and stay there" steady $f
 	chs_run "IPv$f: no backend" empty $f
 done
+chs_run "IPv4: ports of associations that were closed" reused 4 close
+chs_run "IPv6: ports of associations that were aborted" reused 6 reset
 chs_done
