@@ -131,14 +131,16 @@ static bool has_ended(const struct nf_conn *ct)
 }
 
 /* The connection of which one end sends so, with a reference, or NULL. */
-static struct nf_conn *find(struct net *net, const struct chs_tuple *tuple,
+static struct nf_conn *find(struct net *net,
+			    const struct nf_conntrack_zone *zone,
+			    const struct chs_tuple *tuple,
 			    enum ip_conntrack_dir *dir)
 {
 	struct nf_conntrack_tuple_hash *found;
 	struct nf_conntrack_tuple nf_tuple;
 
 	tuple_to_nf(&nf_tuple, tuple);
-	found = nf_conntrack_find_get(net, &nf_ct_zone_dflt, &nf_tuple);
+	found = nf_conntrack_find_get(net, zone, &nf_tuple);
 	if (!found)
 		return NULL;
 
@@ -148,10 +150,11 @@ static struct nf_conn *find(struct net *net, const struct chs_tuple *tuple,
 
 /* The connection whose client sends so, with a reference, or NULL. */
 static struct nf_conn *find_original(struct net *net,
+				     const struct nf_conntrack_zone *zone,
 				     const struct chs_tuple *tuple)
 {
 	enum ip_conntrack_dir dir;
-	struct nf_conn *ct = find(net, tuple, &dir);
+	struct nf_conn *ct = find(net, zone, tuple, &dir);
 
 	if (!ct || dir == IP_CT_DIR_ORIGINAL)
 		return ct;
@@ -160,27 +163,90 @@ static struct nf_conn *find_original(struct net *net,
 }
 
 /**
- * chs_nat_lookup() - where conntrack would send a packet
+ * struct zone_search - search for a connection in the zones of conntrack
+ * @tuple: what its client sends
+ * @best: that of the lowest zone so far, with a reference, or NULL
+ */
+struct zone_search {
+	struct nf_conntrack_tuple tuple;
+	struct nf_conn *best;
+};
+
+static u16 zone_of(const struct nf_conn *ct)
+{
+	return nf_ct_zone_id(nf_ct_zone(ct), IP_CT_DIR_ORIGINAL);
+}
+
+/* Called under the lock of a hash bucket, with bottom halves off. */
+static int search_one(struct nf_conn *ct, void *data)
+{
+	struct zone_search *search = data;
+
+	if (!nf_ct_tuple_equal(&ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple,
+			       &search->tuple) ||
+	    (search->best && zone_of(search->best) < zone_of(ct)))
+		return 0;
+
+	/* It is in the table, which holds a reference. */
+	nf_conntrack_get(&ct->ct_general);
+	if (search->best)
+		nf_ct_put(search->best);
+	search->best = ct;
+	/* 1 would delete it. */
+	return 0;
+}
+
+/**
+ * chs_nat_find() - connection that conntrack knows
  * @net: network namespace
+ * @tuple: what its client sends
+ * @zone: zone of conntrack, or -1 for any: the lowest that has such a connection
+ *
+ * The table is hashed by the zone as well, so that all of it is walked if the
+ * default zone does not have the connection and any other may.
+ *
+ * Context: process; sleeps.
+ * Return: the connection, with a reference, or NULL.
+ */
+struct nf_conn *chs_nat_find(struct net *net, const struct chs_tuple *tuple,
+			     s32 zone)
+{
+	struct zone_search search = {};
+	struct nf_ct_iter_data data = { .net = net, .data = &search };
+	struct nf_conntrack_zone one;
+	struct nf_conn *ct;
+
+	nf_ct_zone_init(&one, zone < 0 ? NF_CT_DEFAULT_ZONE_ID : zone,
+			NF_CT_DEFAULT_ZONE_DIR, 0);
+	rcu_read_lock();
+	ct = find_original(net, &one, tuple);
+	rcu_read_unlock();
+	if (ct || zone >= 0 || !IS_ENABLED(CONFIG_NF_CONNTRACK_ZONES))
+		return ct;
+
+	tuple_to_nf(&search.tuple, tuple);
+	nf_ct_iterate_cleanup_net(search_one, &data);
+	return search.best;
+}
+
+/**
+ * chs_nat_lookup() - where conntrack would send a packet
+ * @ct: its connection
  * @tuple: flow of the packet, for a service in mode nat
  * @established: whether it belongs to a flow already running
- * @verdict: what the ring says; overruled if conntrack knows the flow
+ * @verdict: what the ring says; overruled if @ct is the service's
  *
- * Context: under RCU.
+ * Context: under RCU, with a reference to @ct.
  */
-void chs_nat_lookup(struct net *net, const struct chs_tuple *tuple,
+void chs_nat_lookup(const struct nf_conn *ct, const struct chs_tuple *tuple,
 		    bool established, struct chs_verdict *verdict)
 {
-	struct nf_conn *ct = find_original(net, tuple);
-	const struct chs_backend *backend = NULL;
+	const struct chs_backend *backend;
 
-	if (!ct)
+	if (!(ct->status & IPS_DST_NAT) || (!established && has_ended(ct)))
 		return;
 
-	if ((ct->status & IPS_DST_NAT) && (established || !has_ended(ct)))
-		backend = chs_nat_backend(verdict->svc, ct, tuple->dport);
-	nf_ct_put(ct);
-
+	backend = chs_nat_backend(verdict->svc, ct, tuple->dport);
 	if (backend) {
 		verdict->backend = backend;
 		verdict->reason = CHS_REASON_CONNTRACK;
@@ -211,13 +277,14 @@ static const struct chs_service *service_of(const struct chs_table *table,
  * hook sees it. Whether it has room only conntrack can tell, for it may make
  * some; so it is asked for an entry, which is given back at once.
  */
-static bool has_room(struct net *net, const struct chs_tuple *tuple)
+static bool has_room(struct net *net, const struct nf_conntrack_zone *zone,
+		     const struct chs_tuple *tuple)
 {
 	struct nf_conntrack_tuple orig, reply;
 	enum ip_conntrack_dir dir;
 	struct nf_conn *ct;
 
-	ct = find(net, tuple, &dir);
+	ct = find(net, zone, tuple, &dir);
 	if (ct) {
 		nf_ct_put(ct);
 		return true;
@@ -226,8 +293,7 @@ static bool has_room(struct net *net, const struct chs_tuple *tuple)
 	tuple_to_nf(&orig, tuple);
 	if (!nf_ct_invert_tuple(&reply, &orig))
 		return true;
-	ct = nf_conntrack_alloc(net, &nf_ct_zone_dflt, &orig, &reply,
-				GFP_ATOMIC);
+	ct = nf_conntrack_alloc(net, zone, &orig, &reply, GFP_ATOMIC);
 	if (IS_ERR(ct))
 		return false;
 	nf_conntrack_free(ct);
@@ -279,9 +345,10 @@ static bool opens_or_resets(const struct sk_buff *skb, bool v6)
  * sees to that in most cases of TCP, but not where a late packet came after a
  * reset; it has an association that is closed begin once more in its old entry.
  */
-static void forget_ended(struct net *net, const struct chs_tuple *tuple)
+static void forget_ended(struct net *net, const struct nf_conntrack_zone *zone,
+			 const struct chs_tuple *tuple)
 {
-	struct nf_conn *ct = find_original(net, tuple);
+	struct nf_conn *ct = find_original(net, zone, tuple);
 
 	if (!ct)
 		return;
@@ -330,10 +397,11 @@ static void forget_acked(struct nf_conn *ct)
 
 /* A reset, from either end. */
 static void before_reset(const struct chs_table *table, struct net *net,
+			 const struct nf_conntrack_zone *zone,
 			 const struct chs_tuple *tuple)
 {
 	enum ip_conntrack_dir dir;
-	struct nf_conn *ct = find(net, tuple, &dir);
+	struct nf_conn *ct = find(net, zone, tuple, &dir);
 
 	if (!ct)
 		return;
@@ -348,22 +416,32 @@ static unsigned int nat_before(const struct chs_table *table,
 {
 	struct chs_packet pkt = { .kind = CHS_PACKET_OTHER };
 	unsigned int max = READ_ONCE(nf_conntrack_max);
+	const struct nf_conntrack_zone *zone;
+	struct nf_conntrack_zone by_mark;
 	const struct chs_service *svc;
+	enum ip_conntrack_info ctinfo;
+	const struct nf_conn *tmpl;
 	bool full;
 
 	full = max && nf_conntrack_count(state->net) >= max;
 	if (likely(!full) && !opens_or_resets(skb, is_v6(state)))
 		return NF_ACCEPT;
 
+	/* As conntrack does: what it has seen, or is not to see, it leaves alone. */
+	tmpl = nf_ct_get(skb, &ctinfo);
+	if (ctinfo == IP_CT_UNTRACKED || (tmpl && !nf_ct_is_template(tmpl)))
+		return NF_ACCEPT;
+	zone = nf_ct_zone_tmpl(tmpl, skb, &by_mark);
+
 	svc = service_of(table, skb, state, &pkt);
 	if (pkt.kind == CHS_PACKET_FLOW && pkt.rst &&
 	    pkt.tuple.proto == IPPROTO_TCP)
-		before_reset(table, state->net, &pkt.tuple);
+		before_reset(table, state->net, zone, &pkt.tuple);
 	if (!svc || pkt.kind != CHS_PACKET_FLOW)
 		return NF_ACCEPT;
 	if (pkt.syn)
-		forget_ended(state->net, &pkt.tuple);
-	if (full && !has_room(state->net, &pkt.tuple))
+		forget_ended(state->net, zone, &pkt.tuple);
+	if (full && !has_room(state->net, zone, &pkt.tuple))
 		return chs_refuse(skb, state, svc, CHS_DROP_CONNTRACK_FULL);
 	return NF_ACCEPT;
 }

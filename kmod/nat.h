@@ -29,7 +29,9 @@ bool chs_nat_tuple(const struct nf_conn *ct, struct chs_tuple *tuple);
 const struct chs_backend *chs_nat_backend(const struct chs_service *svc,
 					  const struct nf_conn *ct,
 					  __be16 dport);
-void chs_nat_lookup(struct net *net, const struct chs_tuple *tuple,
+struct nf_conn *chs_nat_find(struct net *net, const struct chs_tuple *tuple,
+			     s32 zone);
+void chs_nat_lookup(const struct nf_conn *ct, const struct chs_tuple *tuple,
 		    bool established, struct chs_verdict *verdict);
 
 #endif /* CHS_NAT_H */

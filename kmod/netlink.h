@@ -101,7 +101,8 @@ int chs_nl_service(struct chs_request *req, struct chs_service **svc);
 const char *chs_nl_mode_name(u8 mode);
 
 /* netlink_lookup.c */
-int chs_nl_flow(struct chs_request *req, struct chs_tuple *tuple, s32 *vrf);
+int chs_nl_flow(struct chs_request *req, struct chs_tuple *tuple, s32 *vrf,
+		s32 *zone);
 
 /* netlink_put.c */
 int chs_nl_put_address(struct sk_buff *skb, int attr,

@@ -23,7 +23,7 @@ static int flow_get(struct chs_request *req)
 	err = chs_nl_service(req, &svc);
 	if (err)
 		return err;
-	err = chs_nl_flow(req, &tuple, &vrf);
+	err = chs_nl_flow(req, &tuple, &vrf, NULL);
 	if (err)
 		return err;
 

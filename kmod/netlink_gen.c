@@ -21,13 +21,14 @@ const struct nla_policy chsteer_backend_nl_policy[CHS_A_BACKEND_DELETE + 1] = {
 	[CHS_A_BACKEND_DELETE] = { .type = NLA_FLAG, },
 };
 
-const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_VRF + 1] = {
+const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_CT_ZONE + 1] = {
 	[CHS_A_FLOW_PROTO] = { .type = NLA_U8, },
 	[CHS_A_FLOW_SADDR] = { .type = NLA_BINARY, },
 	[CHS_A_FLOW_DADDR] = { .type = NLA_BINARY, },
 	[CHS_A_FLOW_SPORT] = { .type = NLA_U16, },
 	[CHS_A_FLOW_DPORT] = { .type = NLA_U16, },
 	[CHS_A_FLOW_VRF] = { .type = NLA_NUL_STRING, },
+	[CHS_A_FLOW_CT_ZONE] = { .type = NLA_U32, },
 };
 
 const struct nla_policy chsteer_service_nl_policy[CHS_A_SERVICE_FORCED + 1] = {

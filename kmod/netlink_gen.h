@@ -13,7 +13,7 @@
 
 /* Common nested types */
 extern const struct nla_policy chsteer_backend_nl_policy[CHS_A_BACKEND_DELETE + 1];
-extern const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_VRF + 1];
+extern const struct nla_policy chsteer_flow_nl_policy[CHS_A_FLOW_CT_ZONE + 1];
 extern const struct nla_policy chsteer_service_nl_policy[CHS_A_SERVICE_FORCED + 1];
 
 extern const struct nla_policy chsteer_service_new_nl_policy[CHS_A_SERVICE + 1];

@@ -2,6 +2,7 @@
 /* Requests that ask what the ring does: lookup and ring-get. */
 #include "netlink.h"
 
+#include "nat.h"
 #include "netlink_gen.h"
 #include "netns.h"
 #include "steer.h"
@@ -11,6 +12,7 @@
 #include <linux/in.h>
 #include <linux/timekeeping.h>
 #include <net/genetlink.h>
+#include <net/netfilter/nf_conntrack.h>
 
 /* Arcs in one reply: an attribute holds 64 KiB, and a page is more easily had. */
 #define ARCS_MAX	1536U
@@ -73,16 +75,40 @@ static int parse_flow_vrf(struct chs_request *req, const struct nlattr *attr,
 	return 0;
 }
 
+/* @zone: NULL where a flow is not conntrack's */
+static int parse_flow_zone(struct chs_request *req, const struct nlattr *attr,
+			   s32 *zone)
+{
+	u32 value;
+	int err;
+
+	if (zone)
+		*zone = -1;
+	if (!attr)
+		return 0;
+	err = chs_nl_number(attr, "zone", 0, U16_MAX, &value, &req->msg);
+	if (err)
+		return err;
+	if (!zone)
+		return chs_msg_fail(&req->msg, -EINVAL, attr,
+				    "zone %u: what is remembered of flows is not conntrack's",
+				    value);
+	*zone = value;
+	return 0;
+}
+
 /**
  * chs_nl_flow() - flow that a request names
  * @req: request
  * @tuple: where it goes
  * @vrf: where the index of its VRF device goes, 0 for outside of any
+ * @zone: where its zone of conntrack goes, -1 for any; NULL refuses one
  *
  * Context: process.
  * Return: 0, -EINVAL or -ENODEV.
  */
-int chs_nl_flow(struct chs_request *req, struct chs_tuple *tuple, s32 *vrf)
+int chs_nl_flow(struct chs_request *req, struct chs_tuple *tuple, s32 *vrf,
+		s32 *zone)
 {
 	const struct nlattr *nest = req->info->attrs[CHS_A_FLOW];
 	struct nlattr *tb[CHS_A_FLOW_MAX + 1];
@@ -113,6 +139,8 @@ int chs_nl_flow(struct chs_request *req, struct chs_tuple *tuple, s32 *vrf)
 	tuple->sport = nla_get_be16(tb[CHS_A_FLOW_SPORT]);
 	tuple->dport = nla_get_be16(tb[CHS_A_FLOW_DPORT]);
 	err = parse_flow_vrf(req, tb[CHS_A_FLOW_VRF], vrf);
+	if (!err)
+		err = parse_flow_zone(req, tb[CHS_A_FLOW_CT_ZONE], zone);
 	return err ?: parse_addresses(req, tb, tuple);
 }
 
@@ -161,32 +189,70 @@ static const char *proto_name(u8 proto)
 	       proto == IPPROTO_UDP ? "udp" : "sctp";
 }
 
-static int lookup(struct chs_request *req)
+static int answer(struct chs_request *req, const struct chs_question *question)
 {
-	bool established = req->flags & CHS_FLAG_ESTABLISHED;
+	const struct chs_tuple *tuple = &question->tuple;
 	char buf[CHS_ENDPOINT_STRLEN];
 	struct chs_verdict verdict;
-	struct chs_tuple tuple;
-	s32 vrf;
 	int err;
 
-	err = chs_nl_flow(req, &tuple, &vrf);
-	if (err)
-		return err;
-
-	err = chs_steer_lookup(req->cn->net, req->table, &tuple, vrf,
-			       established, &verdict);
+	err = chs_steer_lookup(req->table, question, &verdict);
 	if (err)
 		return chs_msg_fail(&req->msg, err,
 				    req->info->attrs[CHS_A_FLOW],
 				    "no service takes %s to %s",
-				    proto_name(tuple.proto),
-				    chs_endpoint_str(buf, &tuple.daddr,
-						     tuple.dport));
+				    proto_name(tuple->proto),
+				    chs_endpoint_str(buf, &tuple->daddr,
+						     tuple->dport));
 
 	err = need_seed_right(req, verdict.svc, "lookup");
 	return err ?: chs_nl_put_name(req->reply, verdict.svc->name) ?:
-		      put_verdict(req->reply, &tuple, &verdict);
+		      put_verdict(req->reply, tuple, &verdict);
+}
+
+/*
+ * Conntrack's table is walked outside of RCU, and the services in force may be
+ * others afterwards.
+ */
+static struct nf_conn *find_connection(struct chs_request *req,
+				       const struct chs_tuple *tuple, s32 zone)
+{
+	struct nf_conn *ct;
+
+	rcu_read_unlock();
+	ct = chs_nat_find(req->cn->net, tuple, zone);
+	rcu_read_lock();
+	req->table = rcu_dereference(req->cn->table);
+	return ct;
+}
+
+static int lookup(struct chs_request *req)
+{
+	struct chs_question question = {
+		.established = req->flags & CHS_FLAG_ESTABLISHED,
+	};
+	const struct chs_service *svc;
+	s32 zone;
+	int err;
+
+	err = chs_nl_flow(req, &question.tuple, &question.vrf, &zone);
+	if (err)
+		return err;
+
+	svc = chs_steer_service(req->table, &question.tuple, question.vrf);
+	if (svc && zone >= 0 && chs_service_is_direct(svc))
+		return chs_msg_fail(&req->msg, -EINVAL,
+				    req->info->attrs[CHS_A_FLOW],
+				    "zone %d: mode %s of service '%s' does not ask conntrack",
+				    zone, chs_nl_mode_name(svc->mode),
+				    svc->name);
+	if (svc && !chs_service_is_direct(svc))
+		question.ct = find_connection(req, &question.tuple, zone);
+
+	err = answer(req, &question);
+	if (question.ct)
+		nf_ct_put(question.ct);
+	return err;
 }
 
 int chsteer_nl_lookup_doit(struct sk_buff *skb, struct genl_info *info)

@@ -136,34 +136,35 @@ bool chs_steer_foreign(const struct nf_hook_state *state)
 
 /**
  * chs_steer_lookup() - where a packet would go
- * @net: network namespace
- * @table: services in force there
- * @tuple: its flow
- * @vrf: index of the VRF device that it comes in by, or 0
- * @established: whether it belongs to a flow already running
+ * @table: services in force
+ * @question: the packet
  * @verdict: where the answer goes
  *
  * Context: under RCU.
  * Return: 0, or -ENOENT if it is for no service.
  */
-int chs_steer_lookup(struct net *net, const struct chs_table *table,
-		     const struct chs_tuple *tuple, s32 vrf, bool established,
+int chs_steer_lookup(const struct chs_table *table,
+		     const struct chs_question *question,
 		     struct chs_verdict *verdict)
 {
-	const struct chs_service *svc = chs_steer_service(table, tuple, vrf);
 	struct chs_packet pkt = {
-		.tuple = *tuple,
+		.tuple = question->tuple,
 		.kind = CHS_PACKET_FLOW,
-		.syn = !established,
+		.syn = !question->established,
 	};
+	const struct chs_service *svc;
 
+	svc = chs_steer_service(table, &pkt.tuple, question->vrf);
 	if (!svc)
 		return -ENOENT;
 
-	chs_steer_ring(svc, tuple, verdict);
-	if (!chs_service_is_direct(svc))
-		chs_nat_lookup(net, tuple, established, verdict);
-	else if (!chs_steer_settled(svc))
+	chs_steer_ring(svc, &pkt.tuple, verdict);
+	if (!chs_service_is_direct(svc)) {
+		if (question->ct)
+			chs_nat_lookup(question->ct, &pkt.tuple,
+				       question->established, verdict);
+	} else if (!chs_steer_settled(svc)) {
 		steer_flow(svc, &pkt, false, verdict);
+	}
 	return 0;
 }

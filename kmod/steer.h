@@ -11,7 +11,22 @@
 #include "table.h"
 
 struct net;
+struct nf_conn;
 struct nf_hook_state;
+
+/**
+ * struct chs_question - packet that "lookup" asks about
+ * @tuple: its flow
+ * @ct: its connection as conntrack has it, with a reference, or NULL
+ * @vrf: index of the VRF device that it comes in by, or 0
+ * @established: whether it belongs to a flow already running
+ */
+struct chs_question {
+	struct chs_tuple tuple;
+	struct nf_conn *ct;
+	s32 vrf;
+	bool established;
+};
 
 /**
  * struct chs_verdict - where a flow goes and why
@@ -38,8 +53,8 @@ struct chs_verdict {
 void chs_steer_flow(const struct chs_service *svc, const struct chs_packet *pkt,
 		    struct chs_verdict *verdict);
 bool chs_steer_foreign(const struct nf_hook_state *state);
-int chs_steer_lookup(struct net *net, const struct chs_table *table,
-		     const struct chs_tuple *tuple, s32 vrf, bool established,
+int chs_steer_lookup(const struct chs_table *table,
+		     const struct chs_question *question,
 		     struct chs_verdict *verdict);
 
 /**

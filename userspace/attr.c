@@ -57,6 +57,7 @@ static const char *const flow_names[CHS_A_FLOW_MAX + 1] = {
 	[CHS_A_FLOW_SPORT] = "source port",
 	[CHS_A_FLOW_DPORT] = "destination port",
 	[CHS_A_FLOW_VRF] = "vrf",
+	[CHS_A_FLOW_CT_ZONE] = "zone",
 };
 
 static const char *const top_names[CHS_A_MAX + 1] = {

@@ -118,7 +118,7 @@ const struct ctl_cmd ctl_cmds[] = {
 		.min = 1, .max = 1, .first = CTL_FIRST_SERVICE,
 	}, {
 		.object = "lookup", .run = ctl_lookup,
-		.usage = "PROTO SRC:PORT DST:PORT [established] [vrf NAME]",
+		.usage = "PROTO SRC:PORT DST:PORT [established] [vrf NAME] [zone N]",
 		.help = "where a packet would go, asked of the packet path itself",
 		.min = 3, .max = -1,
 		.keywords = ctl_lookup_keywords, .allowed = UINT32_MAX,

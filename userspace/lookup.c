@@ -15,9 +15,11 @@
 /**
  * struct options - what may follow the addresses
  * @vrf: VRF device that the packet arrives in, or NULL
+ * @zone: zone of connection tracking that it is in, if one is given
  */
 struct options {
 	const char *vrf;
+	uint32_t zone;
 };
 
 #define ESTABLISHED	0
@@ -31,12 +33,16 @@ const struct ctl_keyword ctl_lookup_keywords[] = {
 		.name = "vrf", .kind = CTL_KW_STRING, .attr = CHS_A_FLOW_VRF,
 		.offset = offsetof(struct options, vrf),
 		.usage = "NAME", .help = "VRF device that the packet arrives in (none)",
+	}, {
+		.name = "zone", .kind = CTL_KW_NUMBER, .attr = CHS_A_FLOW_CT_ZONE,
+		.offset = offsetof(struct options, zone),
+		.usage = "N", .help = "zone of connection tracking that it is in (any)",
 	},
 	{}
 };
 
 static int put_flow(struct nl_msg *msg, uint8_t proto, const struct ctl_endpoint *src,
-		    const struct ctl_endpoint *dst, const struct options *opts)
+		    const struct ctl_endpoint *dst, const struct options *opts, bool has_zone)
 {
 	struct nlattr *nest = nla_nest_start(msg, CHS_A_FLOW | NLA_F_NESTED);
 
@@ -45,7 +51,8 @@ static int put_flow(struct nl_msg *msg, uint8_t proto, const struct ctl_endpoint
 	    nla_put(msg, CHS_A_FLOW_DADDR, dst->addr.len, dst->addr.b) ||
 	    nla_put_u16(msg, CHS_A_FLOW_SPORT, htons(src->port)) ||
 	    nla_put_u16(msg, CHS_A_FLOW_DPORT, htons(dst->port)) ||
-	    (opts->vrf && nla_put_string(msg, CHS_A_FLOW_VRF, opts->vrf)))
+	    (opts->vrf && nla_put_string(msg, CHS_A_FLOW_VRF, opts->vrf)) ||
+	    (has_zone && nla_put_u32(msg, CHS_A_FLOW_CT_ZONE, opts->zone)))
 		return ctl_fail(EMSGSIZE, "the request is too large");
 	nla_nest_end(msg, nest);
 	return CTL_OK;
@@ -140,7 +147,8 @@ int ctl_lookup(struct ctl_args *args)
 			      FLOW_ROOM + (opts.vrf ? strlen(opts.vrf) : 0));
 	if (!msg)
 		return CTL_FAILED;
-	ret = put_flow(msg, proto, &src, &dst, &opts);
+	ret = put_flow(msg, proto, &src, &dst, &opts,
+		       present & CTL_BIT(CHS_A_FLOW_CT_ZONE));
 	if (ret) {
 		nlmsg_free(msg);
 		return ret;

@@ -301,6 +301,7 @@ static const struct names flow_names[] = {
 	[CHS_A_FLOW_SPORT] = { "sport" },
 	[CHS_A_FLOW_DPORT] = { "dport" },
 	[CHS_A_FLOW_VRF] = { "vrf" },
+	[CHS_A_FLOW_CT_ZONE] = { "ct-zone" },
 };
 
 static const struct names top_names[] = {

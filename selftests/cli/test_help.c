@@ -101,7 +101,7 @@ static void test_lines(void)
 		{ 0, "complete backend set web 10.0.0.1 state", "up\ndrain\ndown\n" },
 		{ 0, "complete backend drain web 10.0.0.1", "deadline\ndelete\n" },
 		{ 0, "complete lookup", "tcp\nudp\nsctp\n" },
-		{ 0, "complete lookup tcp a:1 b:2", "established\nvrf\n" },
+		{ 0, "complete lookup tcp a:1 b:2", "established\nvrf\nzone\n" },
 		{ 0, "complete flow", "show\nflush\nhelp\n" },
 		{ 0, "complete flow show", "any\ndns6\n" },
 		{ 0, "complete flow flush", "all\nany\ndns6\n" },

@@ -71,6 +71,8 @@ static const struct {
 	  "lookup flags=32 flow{ proto=17 saddr=2001:db8::1 daddr=2001:db8::2 sport=5 dport=80 }\n" },
 	{ "lookup sctp 192.0.2.1:5 192.0.2.2:80 vrf red established",
 	  "lookup flags=32 flow{ proto=132 saddr=192.0.2.1 daddr=192.0.2.2 sport=5 dport=80 vrf=red }\n" },
+	{ "lookup tcp 192.0.2.1:5 192.0.2.2:80 zone 0 established",
+	  "lookup flags=32 flow{ proto=6 saddr=192.0.2.1 daddr=192.0.2.2 sport=5 dport=80 ct-zone=0 }\n" },
 	{ "flow", "flow-get dump\n" },
 	{ "flow flush web", "flow-flush service{ name=web }\n" },
 	{ "flow flush all", "flow-flush\n" },

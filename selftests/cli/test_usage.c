@@ -313,6 +313,7 @@ static const struct {
 	{ 1, "lookup tcp 192.0.2.1:5 192.0.2.2:80 vrf", "vrf: value missing" },
 	{ 1, "lookup tcp 192.0.2.1:5 192.0.2.2:80 vrf red vrf red", "vrf: given twice" },
 	{ 1, "lookup tcp 192.0.2.1:5 192.0.2.2:80 established established", "given twice" },
+	{ 1, "lookup tcp 192.0.2.1:5 192.0.2.2:80 zone x", "zone 'x': not a plain decimal number" },
 	{ 0, "lookup tcp 192.0.2.1:5 192.0.2.2:80", "" },
 	{ 0, "lookup udp [2001:db8::1]:5 [2001:db8::2]:80 established", "" },
 };

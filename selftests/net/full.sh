@@ -83,6 +83,52 @@ full()
 	chs_expect "translations that failed" "$(chs_stat "tcp$f" nat-failed)" 0
 }
 
+# zone_rules RULE: how packets get their zone, before conntrack sees them
+zone_rules()
+{
+	chs_in lb nft -f - <<- EOF
+		table inet zones
+		delete table inet zones
+		table inet zones {
+			chain pre {
+				type filter hook prerouting priority raw
+				$1
+			}
+		}
+	EOF
+}
+
+# Connections may be in a zone of conntrack, both ways or from the client only:
+# the table is as full for them, and lookup finds them.
+zoned()
+{
+	local f=$1 rule=$2 count=12 ask
+
+	zone_rules "$rule"
+	chs_in lb conntrack -F 2> /dev/null
+	chs_conns held open tcp "$(chs_vip "$f")" 80 "$count" "src=$(chs_cl "$f")" \
+		sport=22000
+	chs_answers held answered="$count"
+	chs_expect "in the zone" "$(chs_in lb conntrack -L -f "ipv$f" 2> /dev/null |
+		grep -cE " dport=80 .*zone(-orig)?=7 ")" "$count"
+
+	ask="lookup tcp $(chs_ep "$(chs_cl "$f")" 22000) $(chs_ep "$(chs_vip "$f")" 80)"
+	chs_expect "reasons: new, running, of the zone, of another" \
+		"$(printf "$ask%s\n" "" " established" " zone 7" " zone 0" |
+			chs_ctl -j -b - | jq -r .reason | xargs)" \
+		"conntrack conntrack conntrack ring"
+
+	limit "$(chs_in lb sysctl -n net.netfilter.nf_conntrack_count)"
+	chs_conns held exchange
+	chs_answers "established" answered="$count" moved=0 broken=0
+	refused cl tcp "$f" 80
+	chs_conns held exchange
+	chs_answers "established" answered="$count" moved=0 broken=0
+	limit "$MAX"
+	chs_conns held reset
+	zone_rules ""
+}
+
 # Entries that nobody would miss make room, as conntrack has it: then there is
 # no refusal to count.
 makes_room()
@@ -116,5 +162,8 @@ for f in 4 6; do
 	chs_run "IPv$f: full, then not" full $f
 	chs_run "IPv$f: what may go makes room" makes_room $f
 done
+chs_run "IPv4: full, in a zone" zoned 4 "ct zone set 7"
+chs_run "IPv6: full, in a zone of one direction" zoned 6 \
+	"iifname l0 ct original zone set 7"
 limit "$MAX"
 chs_done
