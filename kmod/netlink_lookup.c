@@ -230,6 +230,7 @@ static int lookup(struct chs_request *req)
 {
 	struct chs_question question = {
 		.established = req->flags & CHS_FLAG_ESTABLISHED,
+		.ring_only = !netlink_net_capable(req->skb, CAP_NET_ADMIN),
 	};
 	const struct chs_service *svc;
 	s32 zone;
@@ -246,7 +247,7 @@ static int lookup(struct chs_request *req)
 				    "zone %d: mode %s of service '%s' does not ask conntrack",
 				    zone, chs_nl_mode_name(svc->mode),
 				    svc->name);
-	if (svc && !chs_service_is_direct(svc))
+	if (svc && !chs_service_is_direct(svc) && !question.ring_only)
 		question.ct = find_connection(req, &question.tuple, zone);
 
 	err = answer(req, &question);

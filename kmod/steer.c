@@ -159,6 +159,8 @@ int chs_steer_lookup(const struct chs_table *table,
 		return -ENOENT;
 
 	chs_steer_ring(svc, &pkt.tuple, verdict);
+	if (question->ring_only)
+		return 0;
 	if (!chs_service_is_direct(svc)) {
 		if (question->ct)
 			chs_nat_lookup(question->ct, &pkt.tuple,

@@ -20,12 +20,14 @@ struct nf_hook_state;
  * @ct: its connection as conntrack has it, with a reference, or NULL
  * @vrf: index of the VRF device that it comes in by, or 0
  * @established: whether it belongs to a flow already running
+ * @ring_only: leave out what would tell who is connected
  */
 struct chs_question {
 	struct chs_tuple tuple;
 	struct nf_conn *ct;
 	s32 vrf;
 	bool established;
+	bool ring_only;
 };
 
 /**

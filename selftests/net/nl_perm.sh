@@ -88,6 +88,49 @@ tool()
 	chs_expect saved "$CHS_OUT" "$(chctl save)"
 }
 
+# answers COMMAND...: of lookups for running connections, those of a new one beside
+answers()
+{
+	local i
+
+	for ((i = 0; i < 16; i++)); do
+		echo "lookup tcp 192.0.2.1:$((4000 + i)) 203.0.113.9:81 established"
+	done | cat - <(echo "lookup tcp 192.0.2.1:$sport 203.0.113.9:80 established"
+		echo "lookup tcp 192.0.2.1:$sport 203.0.113.9:80") |
+		"$@" chctl -j -b - > "$CHS_TMP/answers"
+}
+
+# Who is connected, and where to, is for the administrator: others are told what
+# the ring says, whose answer anybody can compute.
+connected()
+{
+	local sport=5000 owner other=10.0.0.1
+
+	chs_cmd_ok chctl -b - <<- EOF
+		service add nat tcp 203.0.113.9:80
+		backend add nat 10.0.0.1:80 10.0.0.2:80
+		service add dsr tcp 203.0.113.9:81 mode route
+		backend add dsr 10.0.0.1
+		backend add dsr 10.0.0.2
+	EOF
+	owner=$(chctl -j lookup tcp "192.0.2.1:$sport" 203.0.113.9:80 | jq -r .address)
+	[[ $owner != "$other" ]] || other=10.0.0.2
+	chs_cmd_ok conntrack -I -p tcp -s 192.0.2.1 --sport "$sport" -d 203.0.113.9 --dport 80 \
+		--dst-nat "$other" --state ESTABLISHED -t 600
+
+	answers
+	chs_expect "reasons that root is told" "$(jq -r .reason "$CHS_TMP/answers" | sort -u |
+		xargs)" "conntrack former-owner ring"
+	chs_expect "connections" "$(jq -r 'select(.reason == "conntrack") | .address' \
+		"$CHS_TMP/answers" | grep -vc "^$owner$")" 2
+	answers "${nobody[@]}"
+	chs_expect "answers that tell others more than the ring" "$(jq -c 'select(
+		.reason != "ring" or .former or .open_for or
+		"\(.address):\(.port)" != .owner)' "$CHS_TMP/answers")" ""
+	chs_expect "answers" "$(jq -c . "$CHS_TMP/answers" | wc -l)" 18
+	chctl -b - <<< "service del nat"$'\n'"service del dsr"
+}
+
 # A user's own namespace is the user's.
 own_netns()
 {
@@ -105,6 +148,7 @@ own_netns()
 	chs_expect state "$(state)" "$before"
 }
 
+chs_require_cmd conntrack jq
 chs_setup
 chs_run "services" services
 chs_run "root may all" as "yes yes"
@@ -116,6 +160,7 @@ chs_run "a user who is root of a user namespace neither" as "no no" \
 	"${nobody[@]}" unshare -U -r
 chs_run "CAP_NET_ADMIN alone may all" as "yes yes" "${nobody[@]}" \
 	--inh-caps=+net_admin --ambient-caps=+net_admin
+chs_run "who is connected" connected
 chs_run "a user's own namespace" own_netns
 chs_run "the tool, as an ordinary user" tool
 chs_done
