@@ -7,6 +7,7 @@
 #include "netlink_gen.h"
 #include "netns.h"
 #include "route.h"
+#include "socket.h"
 #include "vrf.h"
 
 #include <linux/in.h>
@@ -414,6 +415,38 @@ static int check_lockout(struct chs_request *req, struct chs_service *svc)
 			    chs_addr_str(buf, &svc->addr), SSH_PORT);
 }
 
+/*
+ * A service takes what is sent to its ports from this host's own sockets. In mode
+ * nat conntrack knows what answers a connection that the host has made.
+ */
+static void warn_of_sockets(struct chs_request *req,
+			    const struct chs_service *svc)
+{
+	struct net *net = req->cn->net;
+	char buf[CHS_ENDPOINT_STRLEN];
+	u16 port;
+
+	if (*svc->vrf_name || !chs_route_local(net, &svc->addr))
+		return;
+
+	port = chs_service_is_direct(svc) ?
+	       chs_socket_ephemeral(net, svc->lo, svc->hi) : 0;
+	if (port)
+		chs_msg_warn(&req->msg,
+			     "service '%s': address %s is this host's own, and port %u in net.ipv4.ip_local_port_range: replies to connections that this host makes from there go to backends",
+			     svc->name, chs_addr_str(buf, &svc->addr), port);
+
+	/* Such a service leaves them to the host while it is empty. */
+	if (svc->on_empty == CHS_ON_EMPTY_PASS)
+		return;
+	port = chs_socket_bound(net, svc->proto, &svc->addr, svc->lo, svc->hi);
+	if (port)
+		chs_msg_warn(&req->msg,
+			     "service '%s': a socket of this host is bound to %s: what is sent there goes to backends",
+			     svc->name,
+			     chs_endpoint_str(buf, &svc->addr, htons(port)));
+}
+
 static void warn_of_surroundings(struct chs_request *req,
 				 const struct chs_service *svc)
 {
@@ -431,6 +464,7 @@ static void warn_of_surroundings(struct chs_request *req,
 		chs_msg_warn(&req->msg,
 			     "service '%s': address %s is neither local nor routed to a dead end: what no service takes is forwarded and may loop",
 			     svc->name, chs_addr_str(buf, &svc->addr));
+	warn_of_sockets(req, svc);
 }
 
 /*

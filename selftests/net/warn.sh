@@ -143,6 +143,48 @@ off_target()
 	lb flush
 }
 
+# Ports that this host's own sockets have, or get when it makes connections.
+sockets()
+{
+	local f addr ep want text_eph text_bound proto ports eph bound options
+
+	chs_in lb sysctl -qw net.ipv4.ip_local_port_range="40000 40999" \
+		net.ipv4.ip_local_reserved_ports=
+	chs_serve tcp:81,udp:81 lb || return
+	for f in 4 6; do
+		addr=192.0.2.1 ep=192.0.2.1
+		((f == 4)) || addr=2001:db8:a::1 ep="[2001:db8:a::1]"
+		text_eph="Warning: service 's': address $addr is this host's own, and port %s in net.ipv4.ip_local_port_range: replies to connections that this host makes from there go to backends"
+		text_bound="Warning: service 's': a socket of this host is bound to $ep:81: what is sent there goes to backends"
+		# PROTO, PORTS, OPTIONS: which port, and whether 81, they warn of
+		while read -r proto ports eph bound options; do
+			want=
+			# shellcheck disable=SC2059 # the format
+			[[ $eph == - ]] || want+=$(printf "$text_eph" "$eph")
+			[[ $bound == - ]] || want+=${want:+$'\n'}$text_bound
+			# shellcheck disable=SC2086 # words
+			warns "$want" service add s "$proto" "$ep:$ports" $options
+			lb service del s
+		done <<- EOF
+			tcp 82-39999 - - mode route
+			tcp 82-40000 40000 - mode route
+			udp 40999 40999 - mode ipip
+			sctp 41000-65535 - - mode gue
+			tcp 82-65535 - - mode nat
+			tcp 81 - 81 mode nat
+			udp 23-81 - 81 mode route
+			udp 81 - - mode route on-empty pass
+			tcp 23-65535 40000 81 mode route
+		EOF
+	done
+	# A port that the host may not choose is nobody's; nor is another's address.
+	chs_in lb sysctl -qw net.ipv4.ip_local_reserved_ports=40000-40500
+	warns "" service add s tcp 192.0.2.1:82-40500 mode route
+	warns "" service add t tcp "$CHS_VIP4:23-65535" mode route
+	lb flush
+	chs_kill "$CHS_PID"
+}
+
 # What would cut off port 22 of this very host is refused unless forced.
 lockout()
 {
@@ -185,5 +227,6 @@ chs_run "forwarding is off" forwarding
 chs_run "the address is neither local nor a dead end" routes
 chs_run "the largest weight is under half of unit" coarse
 chs_run "shares are off their target" off_target
+chs_run "ports of this host's own sockets" sockets
 chs_run "port 22 of this host" lockout
 chs_done
