@@ -130,6 +130,9 @@ static unsigned int steer(const struct arrival *arrival,
 	const struct chs_packet *pkt = &arrival->pkt;
 	struct chs_verdict verdict;
 
+	if (unlikely(pkt->routed))
+		return chs_refuse(arrival->skb, arrival->state, svc,
+				  CHS_DROP_SOURCE_ROUTE);
 	chs_steer_packet(svc, pkt, &verdict);
 	if (unlikely(!verdict.backend))
 		return refuse_empty(arrival->skb, arrival->state, svc,
@@ -149,6 +152,9 @@ static unsigned int gather(struct arrival *arrival)
 
 	if (!svc)
 		return NF_ACCEPT;
+	if (arrival->pkt.routed)
+		return chs_refuse(arrival->skb, arrival->state, svc,
+				  CHS_DROP_SOURCE_ROUTE);
 	/* The stack does not find the header that says so. */
 	if (arrival->gathered)
 		return chs_refuse(arrival->skb, arrival->state, svc,
@@ -190,7 +196,7 @@ static unsigned int arrive_error(const struct arrival *arrival)
 	if (svc)
 		return steer(arrival, svc);
 
-	if (arrival->table->n_tunnel &&
+	if (arrival->table->n_tunnel && !arrival->pkt.routed &&
 	    arrival->state->hook == NF_INET_PRE_ROUTING)
 		chs_tunnel_error(arrival->skb, arrival->state, arrival->table,
 				 arrival->vrf, &arrival->pkt);

@@ -53,6 +53,7 @@ struct place {
 	u8 proto;		/* of what is at @off */
 	bool partial;		/* what is at @off is not all there */
 	bool later;		/* and does not begin there either */
+	bool routed;		/* its sender has it go elsewhere from there */
 };
 
 static const void *peek(const struct place *at, void *buf, u32 len)
@@ -163,18 +164,27 @@ static bool enter_v4(struct place *at, bool quote, struct chs_tuple *tuple)
 	at->proto = ip->protocol;
 	at->partial = !!(ip->frag_off & cpu_to_be16(IP_MF | IP_OFFSET));
 	at->later = !!(ip->frag_off & cpu_to_be16(IP_OFFSET));
+	at->routed = false;
 	return true;
 }
 
-/* Step over one extension header, if all of it is there. */
+/*
+ * Step over one extension header, if all of it is there. The address that a
+ * packet is sent to is not its last while segments of its way are left, whatever
+ * the type of the routing header: RFC 8200, 4.4.
+ */
 static bool enter_option(struct place *at)
 {
-	const struct ipv6_opt_hdr *ext;
-	struct ipv6_opt_hdr buf;
+	const struct ipv6_rt_hdr *ext;
+	struct ipv6_rt_hdr buf;
 
+	/* None is shorter than that. */
 	ext = peek(at, &buf, sizeof(buf));
 	if (!ext)
 		return false;
+
+	if (at->proto == IPPROTO_ROUTING && ext->segments_left)
+		at->routed = true;
 
 	/* AH counts in words and less two, the others in eights less one. */
 	at->off += at->proto == IPPROTO_AH ? (ext->hdrlen + 2) * 4 :
@@ -258,6 +268,7 @@ static bool enter_v6(struct place *at, bool quote, struct chs_tuple *tuple)
 	at->proto = ip->nexthdr;
 	at->partial = false;
 	at->later = false;
+	at->routed = false;
 	return enter_ext(at);
 }
 
@@ -321,6 +332,8 @@ static enum chs_packet_kind parse_icmp(struct place *at,
 	if (kind != CHS_PACKET_FLOW)
 		return kind;
 
+	pkt->routed |= at->routed;
+
 	pkt->tuple.saddr = quoted.daddr;
 	pkt->tuple.daddr = quoted.saddr;
 	pkt->tuple.sport = quoted.dport;
@@ -338,6 +351,7 @@ static enum chs_packet_kind parse(struct place *at, bool v6,
 	pkt->tuple.proto = at->proto;
 	pkt->l4_off = at->off - skb_network_offset(at->skb);
 	pkt->fragment = at->partial;
+	pkt->routed = at->routed;
 	if (unlikely(at->later))
 		return CHS_PACKET_FRAGMENT;
 
@@ -386,8 +400,8 @@ void chs_packet_parse(const struct sk_buff *skb, bool v6,
  * @tuple: where its tuple goes
  *
  * Context: any. Reads @skb only, linear or not.
- * Return: false if it is of no protocol that can be steered, or its ports are
- * not there.
+ * Return: false if it is of no protocol that can be steered, its ports are not
+ * there, or its last destination is another one.
  */
 bool chs_packet_parse_quote(const struct sk_buff *skb, bool v6,
 			    struct chs_tuple *tuple)
@@ -400,5 +414,5 @@ bool chs_packet_parse_quote(const struct sk_buff *skb, bool v6,
 
 	memset(tuple, 0, sizeof(*tuple));
 	tuple->v6 = v6;
-	return parse_quote(&at, v6, tuple) == CHS_PACKET_FLOW;
+	return parse_quote(&at, v6, tuple) == CHS_PACKET_FLOW && !at.routed;
 }

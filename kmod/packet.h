@@ -43,6 +43,8 @@ enum chs_packet_kind {
  * @quote_off: where the packet that an ICMP error quotes is, from the network
  *	header
  * @fragment: part of a fragmented datagram, the first fragment included
+ * @routed: an IPv6 routing header has it go elsewhere from the address that it
+ *	is sent to, or so the packet that an ICMP error quotes
  * @syn: opens a connection: TCP SYN without ACK, SCTP INIT
  * @fin: ends one in order: TCP FIN; SCTP SHUTDOWN, its ACK and its COMPLETE
  * @rst: ends one at once: TCP RST, SCTP ABORT
@@ -57,6 +59,7 @@ struct chs_packet {
 	__u16 l4_off;
 	__u16 quote_off;
 	bool fragment;
+	bool routed;
 	bool syn;
 	bool fin;
 	bool rst;

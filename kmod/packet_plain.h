@@ -77,6 +77,7 @@ static inline void chs_packet_plain_rest(struct chs_packet *pkt, bool v6)
 	pkt->l4_off = v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 	pkt->quote_off = 0;
 	pkt->fragment = false;
+	pkt->routed = false;
 	pkt->echo = false;
 }
 

@@ -6,6 +6,7 @@ route.py untouched FAMILY       what leaves is what came, but for the TTL
 route.py martian FAMILY         sources that no packet may have
 route.py ttl FAMILY             the last hop
 route.py options                options of IPv4
+route.py routed                 routing headers of IPv6
 route.py cast FAMILY            frames that are not for this host
 route.py back FAMILY            a backend's own packets
 route.py nowhere FAMILY PORT    one packet that must not leave, but be counted
@@ -226,6 +227,32 @@ def options():
             expect("ports", frame.ip.ports(), (23000, 80))
 
 
+def routed():
+    """A routing header with segments left, of any type, whole and in fragments, is
+    counted and goes nowhere; one that is used up is carried on."""
+    segment = Segment(6)
+    segment.warm()
+
+    def made(kind, left, sport, fragment=b""):
+        data = tcp(SRC[6], segment.vip, sport, 80)
+        # An address that a segment could be, behind type, segments left and flags.
+        way = struct.pack("!BBBBI", f.FRAGMENT if fragment else f.TCP, 2, kind, left, 0)
+        way += f.packed(f.backend(6, 1)) + fragment
+        return f.ip(SRC[6], segment.vip, f.ROUTING, way + data)
+
+    for sport, kind in enumerate((0, 2, 4, 253), 23100):
+        segment.none([made(kind, 1, sport)], 1, f"a routing header of type {kind}")
+    # The last fragment of a datagram: the header stands before each of them.
+    later = struct.pack("!BBHI", f.TCP, 0, 64, 7)
+    segment.none([made(4, 1, 23110, later)], 1, "a fragment with a routing header")
+    before = f.drops("lb", "web6")
+    segment.cl.send_ip(segment.mac, made(4, 0, 23111))
+    true("one that is used up arrives", f.catch_any(
+        segment.backends, lambda frame: segment.to_vip(frame) and
+        frame.ip.ports()[0] == 23111)[0])
+    expect("drops", f.drops("lb", "web6"), before)
+
+
 def cast(family):
     segment = Segment(int(family))
     segment.warm()
@@ -381,6 +408,6 @@ def send(family, dport):
 
 
 if __name__ == "__main__":
-    f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options,
+    f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options, "routed": routed,
             "cast": cast, "back": back, "nowhere": nowhere, "between": between,
             "arrives": arrives, "answers": answers, "bridge": bridge, "send": send})

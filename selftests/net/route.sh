@@ -386,6 +386,7 @@ chs_alternate "the director as its own backend" own F
 chs_alternate "two directors as each other's backend" each_other F
 chs_alternate "a backend without the service address" no_vip F
 chs_run "IPv4 options" chs_frames route.py options
+chs_run "IPv6 routing headers" chs_frames route.py routed
 chs_run "ports and families that a mode cannot change" ports
 chs_run "frames that are merely bridged" bridge
 chs_done

@@ -29,6 +29,7 @@ static void check(const u8 *packet, u32 len, bool v6,
 	CHECK(pkt->l4_off <= len);
 	CHECK_EQ(chs_addr_is_v4(&t->saddr), !v6);
 	CHECK_EQ(chs_addr_is_v4(&t->daddr), !v6);
+	CHECK(v6 || !pkt->routed);
 	if (!flow)
 		CHECK(!pkt->syn && !pkt->fin && !pkt->rst);
 	if (flow || pkt->kind == CHS_PACKET_ICMP_ERROR)

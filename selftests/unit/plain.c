@@ -41,6 +41,7 @@ static void check_same(const struct chs_packet *a, const struct chs_packet *b)
 	CHECK_EQ(a->l4_off, b->l4_off);
 	CHECK_EQ(a->quote_off, b->quote_off);
 	CHECK_EQ(a->fragment, b->fragment);
+	CHECK_EQ(a->routed, b->routed);
 	CHECK_EQ(a->syn, b->syn);
 	CHECK_EQ(a->fin, b->fin);
 	CHECK_EQ(a->rst, b->rst);

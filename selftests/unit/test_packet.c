@@ -158,6 +158,15 @@ static void option(struct buf *b, u8 next, u8 eights)
 	put_zero(b, eights * 8 - 2);
 }
 
+static void routing(struct buf *b, u8 next, u8 type, u8 segments)
+{
+	put8(b, next);
+	put8(b, 2);
+	put8(b, type);
+	put8(b, segments);
+	put_zero(b, 20);
+}
+
 static void fragment(struct buf *b, u8 next, u16 offset, bool more)
 {
 	put8(b, next);
@@ -642,6 +651,63 @@ void test_packet_icmp(void)
 	CHECK_EQ(pkt.l4_off, 48);
 	CHECK_EQ(pkt.quote_off, 56);
 	CHECK(!pkt.fragment);
+}
+
+/*
+ * Whether the address that a packet is sent to is its last: as itself, as a later
+ * fragment, and in a quote, which the error's own header has no part in.
+ */
+void test_packet_routing(void)
+{
+	static const u8 types[] = { 0, 2, 3, 4, 253, 255 };
+	struct chs_packet pkt;
+	u32 i, left;
+
+	for (i = 0; i < 6 * ARRAY_SIZE(types); i++) {
+		const u8 type = types[i / 6];
+		struct buf b = { .len = 0 };
+
+		left = i % 3 == 2 ? 255 : i % 3;
+		v6(&b, i & 1 ? HOPOPTS : ROUTING, client6, service6);
+		if (i & 1)
+			option(&b, ROUTING, 1);
+		routing(&b, UDP, type, left);
+		udp(&b);
+		done(&b);
+		pkt = parse(&b, b.len);
+		CHECK_EQ(pkt.kind, CHS_PACKET_FLOW);
+		check_tuple(&pkt, true, UDP);
+		CHECK_EQ(pkt.routed, left > 0);
+		CHECK_EQ(parse_quote(&b, b.len, &pkt), !left);
+
+		/* A header that is cut off within says nothing. */
+		CHECK_EQ(parse(&b, (i & 1 ? 48 : 40) + 23).kind, CHS_PACKET_BAD);
+
+		b.len = 0;
+		v6(&b, ROUTING, client6, service6);
+		routing(&b, FRAGMENT, type, left);
+		fragment(&b, UDP, 8, i & 1);
+		put_zero(&b, 16);
+		done(&b);
+		pkt = parse(&b, b.len);
+		CHECK_EQ(pkt.kind, CHS_PACKET_FRAGMENT);
+		CHECK_EQ(pkt.routed, left > 0);
+
+		b.len = 0;
+		v6(&b, ROUTING, router6, service6);
+		routing(&b, ICMPV6, type, i & 1 ? left : 0);
+		put8(&b, 3);
+		put_zero(&b, 7);
+		v6(&b, ROUTING, service6, client6);
+		routing(&b, UDP, type, i & 1 ? 0 : left);
+		put16(&b, SERVICE_PORT);
+		put16(&b, CLIENT_PORT);
+		done(&b);
+		pkt = parse(&b, b.len);
+		CHECK_EQ(pkt.kind, CHS_PACKET_ICMP_ERROR);
+		check_tuple(&pkt, true, UDP);
+		CHECK_EQ(pkt.routed, left > 0);
+	}
 }
 
 /* Of a packet that is cut off, its ports are enough. */

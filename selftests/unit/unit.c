@@ -75,6 +75,7 @@ static const struct {
 	{ "packet: flags and chunks", test_packet_flags },
 	{ "packet: fragments", test_packet_fragments },
 	{ "packet: ICMP errors", test_packet_icmp },
+	{ "packet: ways that the sender chooses", test_packet_routing },
 	{ "packet: quotes that are cut off", test_packet_quote },
 	{ "packet: malformed", test_packet_bad },
 	{ "packet: every prefix of every packet", test_packet_prefixes },

@@ -113,6 +113,7 @@ void test_packet_ext(void);
 void test_packet_flags(void);
 void test_packet_fragments(void);
 void test_packet_icmp(void);
+void test_packet_routing(void);
 void test_packet_quote(void);
 void test_packet_bad(void);
 void test_packet_prefixes(void);
