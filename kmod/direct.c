@@ -124,11 +124,27 @@ static unsigned int refuse_empty(struct sk_buff *skb,
 	return result;
 }
 
+/*
+ * A service is nobody's client: its address is many hosts'. One that this host
+ * sends is its own affair.
+ */
+static bool is_from_service(const struct arrival *arrival)
+{
+	return arrival->state->hook == NF_INET_PRE_ROUTING &&
+	       arrival->pkt.kind == CHS_PACKET_FLOW &&
+	       chs_table_direct_at(arrival->table, &arrival->pkt.tuple.saddr,
+				   arrival->vrf);
+}
+
 static unsigned int steer(const struct arrival *arrival,
 			  const struct chs_service *svc)
 {
 	const struct chs_packet *pkt = &arrival->pkt;
 	struct chs_verdict verdict;
+
+	if (unlikely(is_from_service(arrival)))
+		return chs_refuse(arrival->skb, arrival->state, svc,
+				  CHS_DROP_MARTIAN);
 
 	if (unlikely(pkt->routed))
 		return chs_refuse(arrival->skb, arrival->state, svc,
@@ -329,6 +345,14 @@ static __always_inline unsigned int take_plain(struct sk_buff *skb,
 	return send_off(skb, state, &verdict, v6);
 }
 
+/* It may be a service's source, by the filter that finds its destination. */
+static __always_inline bool is_odd_source(const struct chs_table *table,
+					  const struct sk_buff *skb, bool v6)
+{
+	return v6 ? chs_table_may_have_v6(table, &ipv6_hdr(skb)->saddr) :
+		    chs_table_may_have_v4(table, ip_hdr(skb)->saddr);
+}
+
 static __always_inline unsigned int take(struct sk_buff *skb,
 					 const struct nf_hook_state *state,
 					 const struct chs_table *table, bool v6)
@@ -342,8 +366,9 @@ static __always_inline unsigned int take(struct sk_buff *skb,
 		return take_process(skb, state, table);
 
 	vrf = vrf_of(state);
-	if (likely(v6 ? chs_packet_plain_v6(skb, &pkt) :
-			chs_packet_plain_v4(skb, &pkt)))
+	if (likely((v6 ? chs_packet_plain_v6(skb, &pkt) :
+			 chs_packet_plain_v4(skb, &pkt)) &&
+		   !is_odd_source(table, skb, v6)))
 		return take_plain(skb, state, table, vrf, &pkt, v6);
 	return take_odd(skb, state, table, vrf);
 }

@@ -19,7 +19,7 @@
  * @CHS_DROP_CONNTRACK_FULL: conntrack's table has no room
  * @CHS_DROP_NAT_FAILED: nf_nat found no translation
  * @CHS_DROP_MALFORMED: truncated, or its headers contradict themselves
- * @CHS_DROP_MARTIAN: its source address can be no host's
+ * @CHS_DROP_MARTIAN: its source address can be no client's
  * @CHS_DROP_SOURCE_ROUTE: its sender wants to choose the way
  * @CHS_DROP_TTL: its hop limit is exceeded
  * @CHS_DROP_TOO_BIG: over the path's MTU

@@ -4,6 +4,7 @@
 
 route.py untouched FAMILY       what leaves is what came, but for the TTL
 route.py martian FAMILY         sources that no packet may have
+route.py fib FAMILY             sources that only a rule drops
 route.py ttl FAMILY             the last hop
 route.py options                options of IPv4
 route.py routed                 routing headers of IPv6
@@ -175,13 +176,30 @@ def untouched(family):
 def martian(family):
     segment = Segment(int(family))
     segment.warm()
+    known = f.stats("lb", segment.service["tcp"])["drops"]["martian"]
     if segment.family == 4:
         sources = ["127.0.0.1", "0.0.0.0", "224.0.0.9", "255.255.255.255"]
     else:
         # What else is wrong IPv6 itself does not let in.
         sources = ["::"]
-    for sport, src in enumerate(sources, 21000):
+    # The service address itself, and that of another service.
+    other = "203.0.113.81" if segment.family == 4 else "2001:db8:f::81"
+    f.ctl("lb", "service", "add", "other", "udp", f.endpoint(other, 9), "mode", "route")
+    for sport, src in enumerate((*sources, segment.vip, other), 21000):
         segment.none([segment.packet(sport, src=src)], 1, f"from {src}")
+        expect("as martians", f.stats("lb", segment.service["tcp"])["drops"]["martian"],
+               1 + sport - 21000 + known)
+    f.ctl("lb", "service", "del", "other")
+
+
+def fib(family):
+    """The rule of chctl(8) for sources that only a route tells."""
+    segment = Segment(int(family))
+    segment.warm()
+    own = "192.0.2.1" if segment.family == 4 else "2001:db8:a::1"
+    nowhere = "10.9.9.9" if segment.family == 4 else "2001:db8:9::9"
+    for sport, src in enumerate((own, nowhere), 21100):
+        segment.none([segment.packet(sport, src=src)], 0, f"from {src}")
 
 
 def ttl(family):
@@ -408,6 +426,6 @@ def send(family, dport):
 
 
 if __name__ == "__main__":
-    f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options, "routed": routed,
+    f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options, "routed": routed, "fib": fib,
             "cast": cast, "back": back, "nowhere": nowhere, "between": between,
             "arrives": arrives, "answers": answers, "bridge": bridge, "send": send})

@@ -342,6 +342,21 @@ vlan()
 	fi
 }
 
+# The rule that chctl(8) has for sources that take a routing decision to tell, in the
+# words that are there.
+fib()
+{
+	local f=$1 ip=ip
+
+	[[ $f == 4 ]] || ip=ip6
+	sed -n '/^table inet sources/,/^}/p' \
+		"$CHS_LIB/../userspace/man/chctl.8" |
+		sed "s/ip daddr 192.0.2.10/$ip daddr $(chs_vip "$f")/" > "$CHS_TMP/rule"
+	chs_cmd_ok chs_in lb nft -f "$CHS_TMP/rule"
+	chs_frames route.py fib "$f"
+	chs_in lb nft delete table inet sources
+}
+
 # The director is the host of the bridge, and sees frames between its ports.
 bridge()
 {
@@ -374,6 +389,7 @@ for f in 4 6; do
 	chs_run "IPv$f: neighbours that are not yet known" unresolved $f
 	chs_run "IPv$f: impossible sources, last hops, frames for others, loops" \
 		chs_frames route.py martian+ttl+cast+back $f
+	chs_run "IPv$f: sources that only a rule drops" fib $f
 	chs_run "IPv$f: nobody new answers for the service address" \
 		chs_frames route.py answers $f
 	chs_run "IPv$f: VLANs" vlan $f
