@@ -14,6 +14,7 @@
 
 #include "endpoint.h"
 #include "icmp.h"
+#include "policy.h"
 #include "reject.h"
 #include "service.h"
 #include "stats.h"
@@ -119,6 +120,9 @@ static enum chs_event check(const struct way *way, struct sk_buff *skb)
 	reason = way->v6 ? check_v6(way, skb) : check_v4(way, skb);
 	if (unlikely(reason != KEEP))
 		return reason;
+	if (unlikely(chs_policy_any(way->state->net)) && !way->local &&
+	    !chs_policy_allows(skb, way->state))
+		return CHS_DROP_IPSEC_POLICY;
 	/* Received as one, and no longer to be taken apart. */
 	if (unlikely(skb_warn_if_lro(skb)))
 		return CHS_DROP_TOO_BIG;

@@ -3,9 +3,9 @@
  * Sending most packets of mode route on their way.
  *
  * Everything that is not as nearly always, a route to be looked up, a neighbour
- * that has not answered yet, an odd source, a packet that is too big, cloned or
- * at the end of its hops, is left untouched to forward.c, which judges and
- * counts it. So nothing is refused here.
+ * that has not answered yet, an odd source, policies of IPsec, a packet that is
+ * too big, cloned or at the end of its hops, is left untouched to forward.c, which
+ * judges and counts it. So nothing is refused here.
  *
  * A header, for it is compiled into the code before it, whose values it finds in
  * registers.
@@ -26,6 +26,7 @@
 
 #include "endpoint.h"
 #include "forward.h"
+#include "policy.h"
 #include "service.h"
 #include "stats.h"
 #include "steer.h"
@@ -123,7 +124,8 @@ chs_forward_plain(struct sk_buff *skb, const struct nf_hook_state *state,
 	struct net_device *dev;
 
 	if (svc->mode != CHS_MODE_ROUTE ||
-	    unlikely(!chs_forward_plain_header(skb, v6)))
+	    unlikely(!chs_forward_plain_header(skb, v6) ||
+		     chs_policy_any(state->net)))
 		return false;
 	/* A header cache, below, is for packets of its own family. */
 	if (unlikely(chs_addr_is_v4(&backend->endpoint->key.addr) == v6))

@@ -42,6 +42,7 @@ const char *const ctl_drop_reasons[CHS_A_DROPS_MAX + 1] = {
 	[CHS_A_DROPS_BAD_SOURCE] = "bad_source",
 	[CHS_A_DROPS_SENT_BACK] = "sent_back",
 	[CHS_A_DROPS_NO_MEMORY] = "no_memory",
+	[CHS_A_DROPS_IPSEC_POLICY] = "ipsec_policy",
 };
 
 #define SERVICE_KW(_name, _kind, _attr, _field, _values, _usage, _help) { \

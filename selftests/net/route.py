@@ -5,6 +5,7 @@
 route.py untouched FAMILY       what leaves is what came, but for the TTL
 route.py martian FAMILY         sources that no packet may have
 route.py fib FAMILY             sources that only a rule drops
+route.py policy FAMILY          policies of IPsec
 route.py ttl FAMILY             the last hop
 route.py options                options of IPv4
 route.py routed                 routing headers of IPv6
@@ -20,6 +21,7 @@ route.py send FAMILY PORT       a local sender, to whom no send may fail
 
 import socket
 import struct
+import subprocess
 
 import frames as f
 from frames import Port, expect, fail, tcp, true, udp
@@ -271,6 +273,43 @@ def routed():
     expect("drops", f.drops("lb", "web6"), before)
 
 
+def policy(family):
+    """Policies of IPsec: of what is forwarded, and as the service address is the
+    director's own, of what comes in."""
+    segment = Segment(int(family))
+    segment.warm()
+    src = "192.0.2.99" if segment.family == 4 else "2001:db8:a::99"
+
+    def xfrm(*words):
+        subprocess.run(["ip", "-n", f.NETNS["lb"], "xfrm", "policy", *words], check=True)
+
+    def passes(what, count):
+        before = f.stats("lb", segment.service["tcp"])["drops"]
+        segment.cl.send_ip(segment.mac, segment.packet(21200, src=src))
+        segment.cl.send_ip(segment.mac, segment.packet(31999))
+        expect(f"{what}: arrived", len(segment.arrivals(segment.backends, 31999)), count)
+        drops = f.stats("lb", segment.service["tcp"])["drops"]
+        before["ipsec_policy"] = before.get("ipsec_policy", 0) + 1 - count
+        expect(f"{what}: drops", drops, before)
+
+    esp = ("tmpl", "proto", "esp", "mode", "transport", "level")
+    for way in "fwd", "in":
+        chosen = ("src", src, "dst", segment.vip, "dir", way)
+        xfrm("add", *chosen, *esp, "required")
+        passes(f"{way}, required", 0)
+        xfrm("update", *chosen, *esp, "use")
+        passes(f"{way}, not required", 1)
+        xfrm("update", *chosen, "action", "block")
+        passes(f"{way}, blocked", 0)
+        xfrm("flush")
+        passes(f"{way}, flushed", 1)
+    xfrm("add", "src", SRC[segment.family], "dst", segment.vip, "dir", "fwd")
+    xfrm("setdefault", "fwd", "block")
+    passes("fwd, blocked by default", 0)
+    xfrm("setdefault", "fwd", "accept")
+    xfrm("flush")
+
+
 def cast(family):
     segment = Segment(int(family))
     segment.warm()
@@ -426,6 +465,6 @@ def send(family, dport):
 
 
 if __name__ == "__main__":
-    f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options, "routed": routed, "fib": fib,
+    f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options, "routed": routed, "fib": fib, "policy": policy,
             "cast": cast, "back": back, "nowhere": nowhere, "between": between,
             "arrives": arrives, "answers": answers, "bridge": bridge, "send": send})

@@ -377,7 +377,7 @@ bridge()
 	[[ $loaded ]] || modprobe -r br_netfilter
 }
 
-chs_require_cmd jq nstat ping
+chs_require_cmd jq nft nstat ping
 chs_direct_require
 chs_setup
 chs_run "topology" topology
@@ -390,6 +390,7 @@ for f in 4 6; do
 	chs_run "IPv$f: impossible sources, last hops, frames for others, loops" \
 		chs_frames route.py martian+ttl+cast+back $f
 	chs_run "IPv$f: sources that only a rule drops" fib $f
+	chs_run "IPv$f: policies of IPsec" chs_frames route.py policy $f
 	chs_run "IPv$f: nobody new answers for the service address" \
 		chs_frames route.py answers $f
 	chs_run "IPv$f: VLANs" vlan $f
