@@ -19,7 +19,22 @@ endif
 
 kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR)
 
-all: modules tool
+all: needs
+	$(Q)$(MAKE) modules tool
+
+# Nothing is installed here: all that is missing is said at once.
+needs:
+	@missing=; \
+	command -v $(if $(LLVM),clang,$(or $(filter-out cc,$(CC)),gcc)) > /dev/null || \
+		missing="$$missing $(if $(LLVM),clang,gcc)"; \
+	[ -e /usr/include/stdio.h ] || missing="$$missing libc6-dev"; \
+	command -v pkg-config > /dev/null || missing="$$missing pkg-config"; \
+	pkg-config --exists libnl-genl-3.0 2> /dev/null || \
+		missing="$$missing libnl-genl-3-dev"; \
+	[ -e $(KDIR)/Makefile ] || missing="$$missing linux-headers-$$(uname -r)"; \
+	[ -z "$$missing" ] || { \
+		echo "Needed to build and not found; packages of Debian:$$missing" >&2; \
+		[ -e $(KDIR)/Makefile ] || $(MAKE) -s $(KDIR)/Makefile; exit 1; }
 
 $(KDIR)/Makefile:
 	@echo "No kernel build tree at $(KDIR)." >&2
@@ -54,30 +69,45 @@ tool_install: tool
 	$(Q)$(INSTALL) -D -m 0644 kmod/chsteer.yaml \
 		$(DESTDIR)$(PREFIX)/share/chsteer/chsteer.yaml
 
-# The kernel "debug" takes a while to build, so it has to be asked for.
-deps:
-	$(Q)selftests/deps.sh $(if $(filter debug,$(KERNEL)),--debug)
-
 KERNEL ?= 6.12
 KERNELS ?=
 
-run_tests = selftests/run.sh $(addprefix --kernel ,$(KERNELS))
+# Each command installs what it needs itself and no more.
+install_for = $(Q)selftests/deps.sh
+# The kernel "debug" takes a while to build, so it has to be asked for.
+install_debug = $(if $(filter debug,$(KERNEL)),$(Q)selftests/vm/debug.sh)
 
-test: deps
-	$(Q)$(run_tests) $(T)
+deps:
+	$(install_for) all
+	$(if $(filter debug,$(KERNEL)),$(install_for) --kernel debug build)
+	$(install_debug)
 
-test-long: deps
-	$(Q)$(run_tests) --long $(T)
+kernels = $(addprefix --kernel ,$(KERNELS))
+# The groups unit and cli boot no kernel.
+install_for_tests = $(install_for) \
+	$(if $(and $(T),$(if $(filter-out unit cli,$(T)),,y)),unit,test $(kernels))
 
-check: deps
+test:
+	$(install_for_tests)
+	$(Q)selftests/run.sh $(kernels) $(T)
+
+test-long:
+	$(install_for_tests)
+	$(Q)selftests/run.sh $(kernels) --long $(T)
+
+check:
+	$(install_for) check
 	$(Q)selftests/check.sh $(T)
 
 FUZZ_SECONDS ?= 60
 
-fuzz: deps
+fuzz:
+	$(install_for) fuzz
 	$(Q)$(MAKE) -C selftests/unit fuzz FUZZ_SECONDS=$(FUZZ_SECONDS)
 
-demo: deps
+demo:
+	$(install_for) demo --kernel $(KERNEL)
+	$(install_debug)
 	@echo 'demo: building'
 	$(Q)$(MAKE) $(s) -C userspace > /dev/null
 	@echo 'demo: booting Linux $(KERNEL) in an emulated machine: half a minute'
@@ -85,13 +115,19 @@ demo: deps
 		--kernel $(KERNEL) --timeout 1200 -- \
 		$(CURDIR)/selftests/demo/demo.sh
 
-bench: deps tool
+bench:
+	$(install_for) bench --kernel $(KERNEL)
+	$(Q)$(MAKE) $(s) -C userspace
 	$(Q)selftests/bench.sh $(T)
 
-shell: deps tool
+shell:
+	$(install_for) shell --kernel $(KERNEL)
+	$(install_debug)
+	$(Q)$(MAKE) $(s) -C userspace
 	$(Q)selftests/vm/run.sh --kernel $(KERNEL) --shell
 
-ynl: deps
+ynl:
+	$(install_for) ynl
 	$(Q)selftests/ynl.sh
 
 clean:
@@ -111,7 +147,7 @@ help:
 	@echo '  tool       the tool only; needs no kernel headers'
 	@echo '  install    module, tool, manual page, completion, UAPI header, YNL file'
 	@echo '  clean      remove what was built'
-	@echo 'Try and test, as root on Debian 12; each installs first what is missing:'
+	@echo 'Try and test, as root on Debian 12 or 13; each installs first what is missing:'
 	@echo '  demo       boot a VM and show the main job in it'
 	@echo '  shell      a shell in a VM with the module loaded'
 	@echo '  test       every test on each kernel; TAP  (T="pattern..." for some)'
@@ -120,16 +156,18 @@ help:
 	@echo '  check      linters and static checkers     (T="check..." for some)'
 	@echo '  fuzz       look for inputs that break ring or parser'
 	@echo '  bench      all measurements                (T="--quick case..." for some)'
-	@echo '  deps       install what building and testing need'
+	@echo '  deps       install what all of these need'
 	@echo '  ynl        generate code from kmod/chsteer.yaml'
 	@echo 'Variables:'
 	@echo '  KDIR       kernel build tree      [$(KDIR)]'
 	@echo '  PREFIX     where the tool goes    [$(PREFIX)]'
 	@echo '  DESTDIR    root of the installation, for packages'
-	@echo '  KERNELS    kernels of test, also "debug"  [6.1 6.12]'
-	@echo '  KERNEL     kernel of demo and shell: 6.1, 6.12 or debug  [$(KERNEL)]'
+	@echo '  KERNELS    kernels of test  [6.1 6.12 newest]'
+	@echo '             6.1 6.12 newest (of Debian 13, in its backports) rt (the same with'
+	@echo '             PREEMPT_RT) trixie (6.12 of Debian 13) debug (KASAN, lockdep, ...)'
+	@echo '  KERNEL     kernel of demo and shell, one of these  [$(KERNEL)]'
 	@echo '  FUZZ_SECONDS  time of fuzz, each target  [$(FUZZ_SECONDS)]'
 	@echo '  V=1        show commands'
 
-.PHONY: all modules tool install modules_install tool_install deps test test-long check \
-	fuzz demo bench shell ynl clean help
+.PHONY: all needs modules tool install modules_install tool_install deps test test-long \
+	check fuzz demo bench shell ynl clean help

@@ -50,7 +50,10 @@ check_sparse()
 {
 	local kernel status=0
 
-	for kernel in "${CHS_KERNELS[@]}"; do
+	for kernel in $(chs_kernels_here); do
+		# There is no sparse in another root.
+		chs_kernel_find "$kernel"
+		[[ ! $KROOT ]] || continue
 		selftests/vm/build.sh "$kernel" C=2 > /dev/null || status=1
 	done
 	return $status
@@ -152,6 +155,36 @@ for name in sys.argv[1:]:
         compile(f.read(), name, "exec")'
 }
 
+# kernels_named: each kernel and what tests it, by the lists of the tests.
+kernels_named()
+{
+	local kernel
+
+	for kernel in "${CHS_KERNELS[@]}" "$CHS_KERNEL_DEBUG" "${CHS_KERNELS_13[@]}"; do
+		if [[ " ${CHS_KERNELS[*]} " == *" $kernel "* ]]; then
+			echo "$kernel make test"
+		elif grep -q "\"\${CHS_KERNELS\[@\]}\" $kernel)" .ci/run; then
+			echo "$kernel .ci/run"
+		else
+			echo "$kernel KERNELS=$kernel"
+		fi
+	done | sort -u
+	echo "newest is $CHS_NEWEST_TESTED"
+}
+
+# README.md says which kernels are tested, and by which command.
+# shellcheck disable=SC2016 # backquotes of the table
+check_kernels()
+{
+	local table
+
+	table=$(sed -n '/^## Supported kernels/,/^## Try/p' README.md | grep '^| `[^`]*` | [^K]')
+	diff <(kernels_named) <(
+		sed -E 's/^\| `([^`]*)` .*\| `([^`]*)` \|$/\1 \2/' <<< "$table" | sort -u
+		sed -nE 's/^\| `newest` .*[ ,]([0-9]+\.[0-9]+)\.[0-9]+ .*/newest is \1/p' <<< "$table"
+	)
+}
+
 # The licence in each file that is not data, and no blanks at ends of lines.
 check_text()
 {
@@ -181,7 +214,7 @@ outcome()
 
 tap=
 [[ ${1:-} != --tap ]] || { tap=y; shift; }
-checks=(text shell python ynl kerneldoc checkpatch man cppcheck clang analyzer sparse)
+checks=(text kernels shell python ynl kerneldoc checkpatch man cppcheck clang analyzer sparse)
 (($#)) && checks=("$@")
 ksrc=$(selftests/ksrc.sh) || exit 1
 

@@ -18,9 +18,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 suites=(trixie trixie-backports)
 # The series that Debian 13 came with.
 own=6.12
-# To build modules with. It is unpacked only, not configured, in a third of the time.
+# To build modules with; perl is kernel-doc's. It is unpacked only, not configured, in a third of the time.
 tools=(base-files bash binutils coreutils dash diffutils findutils gcc grep libc-bin make mawk
-	pahole perl-base sed)
+	pahole perl sed)
 
 root=$CHS_13/root
 lists=$root/var/lib/apt/lists
@@ -53,7 +53,8 @@ ready()
 {
 	local kernel
 
-	root_ready && looked || return
+	# To look takes what only root can do.
+	root_ready && { ((EUID)) || looked; } || return
 	for kernel; do
 		chs_kernel_ready "$kernel" || return
 	done
@@ -61,9 +62,12 @@ ready()
 
 # apt COMMAND...: this machine's apt, with its settings, on the lists and the
 # mirror of the root. apt in there would need this machine's network and proxies.
+# Without a cache of what the lists say, which some machines are told not to keep,
+# each command takes seconds.
 apt()
 {
 	"apt-$1" -qq -o Dir::State::lists="$lists" -o Dir::Cache="$root/var/cache/apt" \
+		-o Dir::Cache::pkgcache=pkg.bin -o Dir::Cache::srcpkgcache=src.bin \
 		-o Dir::State::status="$root/var/lib/dpkg/status" \
 		-o Dir::Etc::sourcelist="$CHS_13/sources.list" \
 		-o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferences=/dev/null \
@@ -140,8 +144,8 @@ release()
 	names=$(apt cache pkgnames linux-)
 	while read -r rel; do
 		if grep -qxF "linux-headers-$rel" <<< "$names" &&
-		   ! apt cache policy "linux-image-$rel" "linux-headers-$rel" |
-		     grep -q 'Candidate: (none)'; then
+		   [[ $(apt cache policy "linux-image-$rel" "linux-headers-$rel") != \
+		      *"Candidate: (none)"* ]]; then
 			echo "$rel"
 			return
 		fi
@@ -199,13 +203,13 @@ unpack()
 # Kernels that no name leads to any more, after a while: VMs may run them still.
 forget()
 {
-	local dir rel
+	local dir rel named
 
 	for dir in "$CHS_13"/kernels/*/; do
 		rel=$(basename "$dir")
 		[[ $(find "$dir" -maxdepth 0 -mtime +14) ]] || continue
-		! readlink "$CHS_13"/{newest,rt,trixie} 2> /dev/null |
-			grep -qxF "kernels/$rel" || continue
+		named=$(readlink "$CHS_13"/{newest,rt,trixie} || :)
+		[[ $named != *"kernels/$rel"* ]] || continue
 		rm -rf "$dir" "$root/usr/src/linux-headers-$rel"
 	done
 }

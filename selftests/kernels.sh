@@ -10,8 +10,9 @@
 CHS_CACHE=${CHS_CACHE:-/var/cache/chsteer}
 
 # The kernels that every change is built for and tested on, oldest first; then
-# the one that looks for faults itself.
-CHS_KERNELS=(6.1 6.12)
+# the one that looks for faults itself. README.md has a table of all, which "make
+# check" compares with these lists.
+CHS_KERNELS=(6.1 6.12 newest)
 CHS_KERNEL_DEBUG=debug
 
 # Kernels of Debian 13, which debian13.sh unpacks and builds for with the compiler
@@ -131,6 +132,10 @@ chs_kernel_find()
 		((score >= best)) && best=$score KVER=$rel
 	done < <(chs_kernel_releases)
 
+	# A system of which headers cannot be had without a kernel has it there.
+	if ((best < 2)) && [[ $want == 6.12 ]] && rel=$(readlink "$CHS_13/trixie"); then
+		KVER=${rel##*/}
+	fi
 	[[ $KVER ]] || return 1
 	chs_kernel_image "$KVER"
 	chs_kernel_build "$KVER"
@@ -141,6 +146,21 @@ chs_kernel_find()
 chs_kernel_ready()
 {
 	chs_kernel_find "$1" && [[ $KIMAGE && $KBUILD ]]
+}
+
+# chs_kernels_here: those of CHS_KERNELS that this system has, and says which are left
+# out: deps.sh has fetched all that there are.
+chs_kernels_here()
+{
+	local kernel
+
+	for kernel in "${CHS_KERNELS[@]}"; do
+		if chs_kernel_ready "$kernel"; then
+			echo "$kernel"
+		else
+			echo "# kernel $kernel is left out: this system has none" >&2
+		fi
+	done
 }
 
 # chs_kernel_moved: a line if "newest" is of another series than was tested.

@@ -46,7 +46,7 @@ while (($#)); do
 	esac
 	shift
 done
-((${#kernels[@]})) || kernels=("${CHS_KERNELS[@]}")
+((${#kernels[@]})) || mapfile -t kernels < <(chs_kernels_here)
 [[ ! $long ]] || export CHS_TEST_LONG=1
 
 wanted()
@@ -363,6 +363,7 @@ work_off()
 # ------------------------------------------------------------------------------
 
 echo "TAP version 14"
+[[ " ${kernels[*]} " != *" newest "* ]] || chs_kernel_moved | sed 's/^/# /'
 durations_read
 building=
 
