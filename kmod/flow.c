@@ -10,6 +10,8 @@
  */
 #include "flow.h"
 
+#include "charge.h"
+#include "netns.h"
 #include "service.h"
 #include "stats.h"
 
@@ -52,6 +54,7 @@ static const struct rhashtable_params params = {
 	.key_len = offsetofend(struct chs_flow_key, ports),
 	.hashfn = key_hash,
 	.obj_cmpfn = key_cmp,
+	.nelem_hint = CHS_FLOWS_HINT,
 	.automatic_shrinking = true,
 };
 
@@ -88,13 +91,27 @@ static void free_rcu(struct rcu_head *rcu)
 	kmem_cache_free(cache, flow);
 }
 
+/* Counted among those of the namespace, if there is room. */
+static bool enter(struct chs_flows *flows)
+{
+	return !flows->n_all ||
+	       atomic_add_unless(flows->n_all, 1, CHS_FLOWS_GUEST_MAX);
+}
+
+static void leave(struct chs_flows *flows)
+{
+	if (flows->n_all)
+		atomic_dec(flows->n_all);
+}
+
 /**
  * chs_flows_alloc() - make an empty table
+ * @svc: service whose flows they are
  *
  * Context: process; may sleep.
  * Return: the table with one reference, or NULL.
  */
-struct chs_flows *chs_flows_alloc(void)
+struct chs_flows *chs_flows_alloc(const struct chs_service *svc)
 {
 	struct chs_flows *flows;
 
@@ -106,6 +123,9 @@ struct chs_flows *chs_flows_alloc(void)
 		kfree(flows);
 		return NULL;
 	}
+	flows->memcg = chs_charge_get(svc->memcg);
+	if (svc->cn->flows_limited)
+		flows->n_all = &svc->cn->n_flows;
 	refcount_set(&flows->refs, 1);
 	return flows;
 }
@@ -124,8 +144,9 @@ struct chs_flows *chs_flows_get(struct chs_flows *flows)
 	return flows;
 }
 
-static void free_flow(void *flow, void *arg)
+static void free_flow(void *flow, void *flows)
 {
+	leave(flows);
 	call_rcu(&((struct chs_flow *)flow)->rcu, free_rcu);
 }
 
@@ -140,7 +161,8 @@ void chs_flows_put(struct chs_flows *flows)
 	if (!flows || !refcount_dec_and_test(&flows->refs))
 		return;
 
-	rhashtable_free_and_destroy(&flows->table, free_flow, NULL);
+	rhashtable_free_and_destroy(&flows->table, free_flow, flows);
+	mem_cgroup_put(flows->memcg);
 	kfree(flows);
 }
 
@@ -285,6 +307,7 @@ bool chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow)
 {
 	if (rhashtable_remove_fast(&flows->table, &flow->node, params))
 		return false;
+	leave(flows);
 	call_rcu(&flow->rcu, free_rcu);
 	return true;
 }
@@ -345,6 +368,35 @@ static bool make_room(const struct chs_service *svc, u32 now)
 	return true;
 }
 
+static bool has_room(const struct chs_service *svc)
+{
+	const struct chs_flows *flows = svc->flows;
+
+	return chs_flows_count(flows) < svc->max_flows &&
+	       (!flows->n_all ||
+		atomic_read(flows->n_all) < CHS_FLOWS_GUEST_MAX);
+}
+
+/*
+ * Not GFP_ATOMIC, which goes beyond what a cgroup may have. With PREEMPT_RT a
+ * packet may be preempted by another one's, and would leave its cgroup to that
+ * one: there nobody is charged, and only numbers are limited.
+ */
+static struct chs_flow *flow_alloc(struct mem_cgroup *memcg)
+{
+	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
+	struct mem_cgroup *old;
+	struct chs_flow *flow;
+
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return kmem_cache_alloc(cache, gfp);
+
+	old = set_active_memcg(memcg);
+	flow = kmem_cache_alloc(cache, gfp | __GFP_ACCOUNT);
+	set_active_memcg(old);
+	return flow;
+}
+
 /**
  * chs_flow_create() - remember a flow
  * @svc: service
@@ -368,14 +420,14 @@ int chs_flow_create(const struct chs_service *svc,
 	struct chs_flow *flow;
 	int err = -ENOSPC;
 
-	if (!old && unlikely(chs_flows_count(flows) >= svc->max_flows) &&
-	    !make_room(svc, now))
+	if (!old && ((unlikely(!has_room(svc)) && !make_room(svc, now)) ||
+		     !enter(flows)))
 		goto err_count;
 
 	err = -ENOMEM;
-	flow = kmem_cache_alloc(cache, GFP_ATOMIC);
+	flow = flow_alloc(flows->memcg);
 	if (!flow)
-		goto err_count;
+		goto err_leave;
 
 	flow->key = *key;
 	flow->arc = arc;
@@ -401,8 +453,8 @@ int chs_flow_create(const struct chs_service *svc,
 		chs_member_put(flow->previous);
 		kmem_cache_free(cache, flow);
 		if (err == -EEXIST || err == -ENOENT)
-			return -EAGAIN;
-		goto err_count;
+			err = -EAGAIN;
+		goto err_leave;
 	}
 
 	atomic_inc(&flow->member->tracked);
@@ -410,6 +462,11 @@ int chs_flow_create(const struct chs_service *svc,
 		call_rcu(&old->rcu, free_rcu);
 	return 0;
 
+err_leave:
+	if (!old)
+		leave(flows);
+	if (err == -EAGAIN)
+		return err;
 err_count:
 	chs_stats_event(svc->stats, CHS_EVENT_NOT_REMEMBERED);
 	return err;

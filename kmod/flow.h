@@ -12,9 +12,19 @@
 #include "tuple.h"
 
 struct chs_service;
+struct mem_cgroup;
 
 #define CHS_FLOWS_MAX		(1U << 24)
 #define CHS_FLOWS_DEFAULT	262144
+
+/*
+ * Flows of all services of a namespace that the initial user namespace does not
+ * own. The buckets of their tables, up to 27 bytes a flow, are charged to nobody.
+ */
+#define CHS_FLOWS_GUEST_MAX	(1U << 20)
+
+/* Flows that a new table has room for: thousands of services may have none. */
+#define CHS_FLOWS_HINT		12
 
 /**
  * struct chs_flow_key - which flow of a service
@@ -79,17 +89,21 @@ struct chs_flow {
 /**
  * struct chs_flows - flows of a service, shared by all its versions
  * @table: them
+ * @memcg: whom they are charged to, with a reference; or NULL
+ * @n_all: those of all services of the namespace, where that is limited, or NULL
  * @refs: one a version
  */
 struct chs_flows {
 	struct rhashtable table;
+	struct mem_cgroup *memcg;
+	atomic_t *n_all;
 	refcount_t refs;
 };
 
 int chs_flow_init(void);
 void chs_flow_exit(void);
 
-struct chs_flows *chs_flows_alloc(void);
+struct chs_flows *chs_flows_alloc(const struct chs_service *svc);
 struct chs_flows *chs_flows_get(struct chs_flows *flows);
 void chs_flows_put(struct chs_flows *flows);
 void chs_flows_each(struct chs_flows *flows,

@@ -15,6 +15,7 @@
 #include "vrf.h"
 
 #include <linux/module.h>
+#include <linux/user_namespace.h>
 #include <net/genetlink.h>
 
 unsigned int chs_net_id __read_mostly;
@@ -37,6 +38,7 @@ static int __net_init net_init(struct net *net)
 	}
 
 	cn->net = net;
+	cn->flows_limited = net->user_ns != &init_user_ns;
 	chs_hook_init(cn);
 	mutex_init(&cn->lock);
 	spin_lock_init(&cn->icmp_lock);

@@ -39,6 +39,8 @@
  * @hooks: hooks, registered or not; IPv4, IPv6
  * @nat_hooked: whether the hooks of mode nat are registered; IPv4, IPv6
  * @direct_hooked: the same of the direct modes
+ * @n_flows: flows that are remembered, in a namespace where they are limited
+ * @flows_limited: they are: the initial user namespace does not own it
  * @endpoint_lock: guards @endpoints; taken inside of @lock, or alone
  * @endpoints: where packets of the direct modes go
  * @icmp_lock: guards @icmp_buckets
@@ -62,6 +64,9 @@ struct chs_net {
 	struct chs_hooks hooks[2];
 	bool nat_hooked[2];
 	bool direct_hooked[2];
+
+	atomic_t n_flows;
+	bool flows_limited;
 
 	struct mutex endpoint_lock; /* protects @endpoints */
 	struct rhashtable endpoints;

@@ -2,6 +2,7 @@
 /* Services: versions, their memory and their rings. */
 #include "service.h"
 
+#include "charge.h"
 #include "endpoint.h"
 #include "flow.h"
 #include "msg.h"
@@ -54,6 +55,7 @@ struct chs_service *chs_service_alloc(struct chs_net *cn)
 
 	svc->counters = svc->stats->counters;
 	svc->cn = cn;
+	svc->memcg = chs_charge_current();
 	svc->mode = CHS_MODE_NAT;
 	svc->affinity = CHS_AFFINITY_TRANSITION;
 	svc->window = CHS_WINDOW_DEFAULT;
@@ -95,6 +97,7 @@ struct chs_service *chs_service_clone(const struct chs_service *from)
 	svc->room = 0;
 	svc->n_backends = 0;
 	chs_stats_get(svc->stats);
+	chs_charge_get(svc->memcg);
 	if (chs_service_reserve(svc, from->n_backends)) {
 		chs_service_free(svc);
 		return NULL;
@@ -139,6 +142,7 @@ void chs_service_free(struct chs_service *svc)
 	chs_flows_put(svc->flows);
 	ring_put(svc->ring);
 	chs_stats_put(svc->stats);
+	mem_cgroup_put(svc->memcg);
 	kfree(svc);
 }
 
@@ -281,7 +285,7 @@ static int build_direct(struct chs_service *svc,
 		return 0;
 	}
 	if (!svc->flows) {
-		svc->flows = chs_flows_alloc();
+		svc->flows = chs_flows_alloc(svc);
 		if (!svc->flows)
 			return -ENOMEM;
 	}

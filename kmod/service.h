@@ -27,6 +27,7 @@ struct chs_flows;
 struct chs_msg;
 struct chs_net;
 struct chs_transition;
+struct mem_cgroup;
 
 #define CHS_NAME_LEN		32
 #define CHS_SERVICES_MAX	65535
@@ -76,6 +77,7 @@ struct chs_ring_ref {
  * @source: outer source address; all zero is by route
  * @vrf_name: name of the VRF device, or empty
  * @cn: namespace
+ * @memcg: memory cgroup of the process that added it, with a reference; or NULL
  * @forced: taken although it may hold this host's port 22
  * @name: key for the user
  * @name_hash: hash of @name
@@ -116,6 +118,7 @@ struct chs_service {
 	union chs_addr source;
 	char vrf_name[IFNAMSIZ];
 	struct chs_net *cn;
+	struct mem_cgroup *memcg;
 	bool forced;
 	char name[CHS_NAME_LEN];
 	u32 name_hash;

@@ -10,6 +10,7 @@
  */
 #include "settle.h"
 
+#include "charge.h"
 #include "flow.h"
 #include "netns.h"
 #include "transition.h"
@@ -211,9 +212,12 @@ static void settle(struct chs_service *svc, u32 now)
 	struct chs_transition *transition = transition_of(svc);
 	struct walk walk = { .svc = svc, .now = now, .until = now };
 
-	if (transition && transition->n_closing)
+	if (transition && transition->n_closing) {
+		chs_charge_worker(svc->memcg);
 		walk.alive = kvcalloc(BITS_TO_LONGS(svc->conf.slots),
 				      sizeof(long), GFP_KERNEL_ACCOUNT);
+		chs_charge_worker(NULL);
+	}
 
 	chs_flows_each(svc->flows, see_flow, &walk);
 	/* Without memory arcs are settled another time. */

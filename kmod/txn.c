@@ -2,6 +2,7 @@
 /* Transactions: every change of a namespace's services is one. */
 #include "txn.h"
 
+#include "charge.h"
 #include "deadline.h"
 #include "msg.h"
 #include "hook.h"
@@ -80,6 +81,7 @@ void chs_txn_fini(struct chs_txn *txn)
 	chs_table_free(txn->table);
 	txn->table = NULL;
 	list_del_init(&txn->node);
+	chs_charge_worker(NULL);
 }
 
 /**
@@ -273,6 +275,9 @@ struct chs_service *chs_txn_edit(struct chs_net *cn, struct chs_txn *txn,
 
 	if (svc->edit)
 		return svc;
+
+	/* Until the end of the transaction, or the next service. */
+	chs_charge_worker(svc->memcg);
 	if (shadow(cn, txn))
 		return NULL;
 
@@ -510,6 +515,7 @@ static int build_rings(struct chs_txn *txn, struct chs_result *result,
 		if (!edit->new)
 			continue;
 
+		chs_charge_worker(edit->new->memcg);
 		if (edit->new->n_backends > CHS_RING_NODES_MAX)
 			return chs_msg_fail(msg, -ENOSPC, NULL,
 					    "service '%s' would have %u backends, more than %u",
