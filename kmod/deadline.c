@@ -12,8 +12,14 @@
 #include <linux/ktime.h>
 #include <linux/timekeeping.h>
 
-/* What failed for want of memory is tried again. */
-#define RETRY_SECONDS	1
+/* What failed for want of memory is tried again, ever less often. */
+#define RETRY_SECONDS_MAX	64
+
+/*
+ * Arcs that one run builds, and one service at least: the lock is given up, and
+ * the end of the namespace let pass, in between.
+ */
+#define RUN_ARCS	CHS_RING_SLOTS_MAX
 
 static void arm(struct chs_net *cn, time64_t at)
 {
@@ -79,11 +85,13 @@ static int expire_services(struct chs_net *cn, struct chs_txn *txn,
 {
 	struct chs_service *svc;
 	struct chs_msg msg = {};
-	u32 at = 0;
+	u32 at = 0, arcs = 0;
 
-	while ((svc = chs_table_next(chs_net_table(cn), &at))) {
+	while (arcs < RUN_ARCS &&
+	       (svc = chs_table_next(chs_net_table(cn), &at))) {
 		if (!is_due(svc, now))
 			continue;
+		arcs += svc->conf.slots;
 		svc = chs_txn_edit(cn, txn, svc);
 		if (!svc)
 			return -ENOMEM;
@@ -116,8 +124,10 @@ void chs_deadline_work(struct work_struct *work)
 
 	cn->next_deadline = 0;
 	if (err) {
-		arm(cn, now + RETRY_SECONDS);
+		cn->retry = clamp(cn->retry * 2, 1U, (u32)RETRY_SECONDS_MAX);
+		arm(cn, now + cn->retry);
 	} else {
+		cn->retry = 0;
 		while ((svc = chs_table_next(chs_net_table(cn), &at)))
 			chs_deadline_note(cn, svc);
 	}

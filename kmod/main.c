@@ -20,6 +20,9 @@
 
 unsigned int chs_net_id __read_mostly;
 struct workqueue_struct *chs_workqueue;
+struct workqueue_struct *chs_free_workqueue;
+/* Builds of rings are to end: the module waits for them, and others for it. */
+bool chs_unloading;
 
 static int __net_init net_init(struct net *net)
 {
@@ -42,6 +45,7 @@ static int __net_init net_init(struct net *net)
 	chs_hook_init(cn);
 	mutex_init(&cn->lock);
 	spin_lock_init(&cn->icmp_lock);
+	spin_lock_init(&cn->txns_lock);
 	INIT_LIST_HEAD(&cn->txns);
 	INIT_LIST_HEAD(&cn->sweeps);
 	INIT_DELAYED_WORK(&cn->sweep_work, chs_sweep_work);
@@ -57,6 +61,7 @@ static void __net_exit net_pre_exit(struct net *net)
 {
 	struct chs_net *cn = chs_net(net);
 
+	WRITE_ONCE(cn->dying, true);
 	/* First of all: their transactions would ask for the hooks anew. */
 	cancel_work_sync(&cn->vrf_work);
 	cancel_delayed_work_sync(&cn->deadline_work);
@@ -82,8 +87,10 @@ static void __net_exit net_clear(struct net *net)
 	RCU_INIT_POINTER(cn->table, NULL);
 	mutex_unlock(&cn->lock);
 
-	while ((svc = chs_table_next(table, &at)))
+	while ((svc = chs_table_next(table, &at))) {
 		chs_service_free(svc);
+		cond_resched();
+	}
 	chs_table_free(table);
 	mutex_destroy(&cn->lock);
 }
@@ -94,8 +101,8 @@ static void __net_exit net_exit_batch(struct list_head *nets)
 	struct net *net;
 
 	rcu_barrier();
-	flush_workqueue(chs_workqueue);
 	list_for_each_entry(net, nets, exit_list) {
+		chs_txn_drain(chs_net(net));
 		net_clear(net);
 		chs_endpoint_table_exit(chs_net(net));
 	}
@@ -125,13 +132,19 @@ static int __init chsteer_init(void)
 		return err;
 	}
 
-	chs_workqueue = alloc_workqueue("chsteer", WQ_UNBOUND, 0);
+	/* One namespace's items never wait for another's, of however many. */
+	chs_workqueue = alloc_workqueue("chsteer", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!chs_workqueue)
 		return -ENOMEM;
 
+	err = -ENOMEM;
+	chs_free_workqueue = alloc_workqueue("chsteer_free", WQ_UNBOUND, 0);
+	if (!chs_free_workqueue)
+		goto err_workqueue;
+
 	err = chs_flow_init();
 	if (err)
-		goto err_workqueue;
+		goto err_free_workqueue;
 
 	err = chs_nat_init();
 	if (err)
@@ -161,6 +174,8 @@ err_nat:
 err_flow:
 	rcu_barrier();
 	chs_flow_exit();
+err_free_workqueue:
+	destroy_workqueue(chs_free_workqueue);
 err_workqueue:
 	destroy_workqueue(chs_workqueue);
 	return err;
@@ -168,6 +183,7 @@ err_workqueue:
 
 static void __exit chsteer_exit(void)
 {
+	WRITE_ONCE(chs_unloading, true);
 	chs_netlink_exit();
 	chs_vrf_exit();
 	unregister_pernet_subsys(&net_ops);
@@ -175,6 +191,7 @@ static void __exit chsteer_exit(void)
 	/* Retired versions: first their grace periods, then their frees. */
 	rcu_barrier();
 	destroy_workqueue(chs_workqueue);
+	destroy_workqueue(chs_free_workqueue);
 	/* And then the flows that they let go of. */
 	rcu_barrier();
 	chs_flow_exit();

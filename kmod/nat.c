@@ -293,7 +293,8 @@ static bool has_room(struct net *net, const struct nf_conntrack_zone *zone,
 	tuple_to_nf(&orig, tuple);
 	if (!nf_ct_invert_tuple(&reply, &orig))
 		return true;
-	ct = nf_conntrack_alloc(net, zone, &orig, &reply, GFP_ATOMIC);
+	ct = nf_conntrack_alloc(net, zone, &orig, &reply,
+				GFP_ATOMIC | __GFP_NOWARN);
 	if (IS_ERR(ct))
 		return false;
 	nf_conntrack_free(ct);

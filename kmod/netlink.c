@@ -46,6 +46,13 @@ int chs_nl_reply(struct chs_request *req)
 	return req->head ? 0 : -EMSGSIZE;
 }
 
+/* Once something is told, the core takes the request to have been consumed. */
+static void set_bad_attr(struct netlink_callback *cb, const struct nlattr *attr)
+{
+	if (!cb->prev_seq)
+		NL_SET_BAD_ATTR(cb->extack, attr);
+}
+
 /**
  * chs_nl_dump_begin() - begin the next message of a dump
  * @cb: the dump
@@ -85,7 +92,7 @@ int chs_nl_dump_table_begin(struct chs_net *cn, struct netlink_callback *cb,
 				 &why);
 	if (err) {
 		cb->extack->_msg = why;
-		NL_SET_BAD_ATTR(cb->extack, attr);
+		set_bad_attr(cb, attr);
 		return err;
 	}
 	chs_nl_dump_begin(cb, (*table)->generation);
@@ -128,7 +135,7 @@ void *chs_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
  * chs_nl_dump_filter() - the one service that a dump is limited to
  * @cb: the dump
  * @table: services in force
- * @refused: attribute of a single object, which no dump takes
+ * @refused: attribute of a single object, which no dump takes; 0 if there is none
  * @why: sentence for that
  * @svc: where the service goes; NULL for all
  *
@@ -146,7 +153,7 @@ int chs_nl_dump_filter(struct netlink_callback *cb,
 	*svc = NULL;
 	if (genl_dump_attrs(cb)[refused]) {
 		cb->extack->_msg = why;
-		NL_SET_BAD_ATTR(cb->extack, genl_dump_attrs(cb)[refused]);
+		set_bad_attr(cb, genl_dump_attrs(cb)[refused]);
 		return -EINVAL;
 	}
 	if (!attr)
@@ -168,7 +175,7 @@ int chs_nl_dump_filter(struct netlink_callback *cb,
 		snprintf((char *)cb->ctx, sizeof(cb->ctx), "no service '%.*s'",
 			 CHS_NAME_LEN - 1, (char *)nla_data(tb[CHS_A_SERVICE_NAME]));
 		cb->extack->_msg = (char *)cb->ctx;
-		NL_SET_BAD_ATTR(cb->extack, tb[CHS_A_SERVICE_NAME]);
+		set_bad_attr(cb, tb[CHS_A_SERVICE_NAME]);
 		return -ENOENT;
 	}
 	return 0;
@@ -220,9 +227,7 @@ static int socket_closed(struct notifier_block *nb, unsigned long event,
 		return NOTIFY_DONE;
 
 	cn = chs_net(notify->net);
-	mutex_lock(&cn->lock);
 	chs_txn_drop_port(cn, notify->portid);
-	mutex_unlock(&cn->lock);
 	return NOTIFY_DONE;
 }
 

@@ -269,7 +269,7 @@ static int put_direct_status(struct sk_buff *skb,
 	if (!chs_service_is_direct(svc))
 		return 0;
 	return nla_put_u32(skb, CHS_A_BACKEND_STATUS_TRACKED_FLOWS,
-			   atomic_read(&backend->member->tracked)) ?:
+			   max(atomic_read(&backend->member->tracked), 0)) ?:
 	       nla_put_u8(skb, CHS_A_BACKEND_STATUS_OBSTACLE,
 			  chs_endpoint_judge(&backend->endpoint->key,
 					     svc->cn->net));

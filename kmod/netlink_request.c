@@ -336,7 +336,7 @@ static void end_txn(struct chs_request *req, int err)
 	if (req->txn == &req->own)
 		chs_txn_fini(req->txn);
 	else if (req->txn && (err || req->ends_txn))
-		chs_txn_close(req->txn);
+		chs_txn_close(req->cn, req->txn);
 }
 
 static int run_change(struct chs_request *req,
@@ -344,7 +344,8 @@ static int run_change(struct chs_request *req,
 {
 	int err;
 
-	mutex_lock(&req->cn->lock);
+	if (mutex_lock_killable(&req->cn->lock))
+		return -EINTR;
 	err = find_txn(req);
 	if (!err)
 		err = change(req);

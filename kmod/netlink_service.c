@@ -268,7 +268,7 @@ static int parse_source(struct chs_request *req, struct chs_service *svc)
 
 	if (!attr)
 		return 0;
-	if (nla_len(attr) <= sizeof(zero) &&
+	if ((nla_len(attr) != 4 && nla_len(attr) != sizeof(zero)) ||
 	    memcmp(nla_data(attr), zero, nla_len(attr))) {
 		err = chs_nl_host(attr, "source", &source, &req->msg);
 		if (err)
@@ -798,29 +798,38 @@ int chsteer_nl_service_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return chs_nl_answer(skb, info, 0, service_get);
 }
 
+static bool dump_service(struct sk_buff *skb, struct netlink_callback *cb,
+			 const struct chs_service *svc)
+{
+	void *head = chs_nl_dump_put(skb, cb, CHS_CMD_SERVICE_GET);
+
+	if (!head)
+		return false;
+	if (chs_nl_put_service(skb, svc, chs_nl_may_see_seed(cb->skb, svc))) {
+		genlmsg_cancel(skb, head);
+		return false;
+	}
+	genlmsg_end(skb, head);
+	return true;
+}
+
 int chsteer_nl_service_get_dumpit(struct sk_buff *skb,
 				  struct netlink_callback *cb)
 {
 	struct chs_net *cn = chs_net(sock_net(skb->sk));
 	u32 *at = (u32 *)cb->ctx, next = *at;
+	const struct chs_service *svc, *only;
 	const struct chs_table *table;
-	const struct chs_service *svc;
-	void *head;
 	int err;
 
 	err = chs_nl_dump_table_begin(cn, cb, &table);
-	while (!err && (svc = chs_table_next(table, &next))) {
-		head = chs_nl_dump_put(skb, cb, CHS_CMD_SERVICE_GET);
-		if (!head)
-			break;
-		if (chs_nl_put_service(skb, svc,
-				       chs_nl_may_see_seed(cb->skb, svc))) {
-			genlmsg_cancel(skb, head);
-			break;
-		}
-		genlmsg_end(skb, head);
+	if (!err)
+		err = chs_nl_dump_filter(cb, table, 0, NULL, &only);
+	if (!err && only && !next && dump_service(skb, cb, only))
+		*at = 1;
+	while (!err && !only && (svc = chs_table_next(table, &next)) &&
+	       dump_service(skb, cb, svc))
 		*at = next;
-	}
 	chs_nl_dump_table_end(cn, cb);
 	return err ?: skb->len;
 }

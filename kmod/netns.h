@@ -26,13 +26,17 @@
  * @table: the services in force; never NULL while the namespace lives
  * @net: the namespace
  * @lock: guards everything below and every change of @table
+ * @txns_lock: guards @txns; taken inside of @lock, or alone
  * @txns: open transactions, by struct chs_txn.node
+ * @n_retired: how much of what was put out of force is not freed yet
+ * @dying: workers are to end soon
  * @next_txn: id of the next one
  * @sweeps: conntrack entries still to be cleared, by struct chs_sweep.node
  * @fresh_sweeps: times that untranslated entries are still to be cleared
  * @sweep_work: does both
  * @deadline_work: runs at @next_deadline
  * @next_deadline: the earliest drain deadline, monotonic seconds, or 0
+ * @retry: seconds until what failed is tried again, or 0
  * @settle_work: closes arcs and forgets flows
  * @settle_at: jiffies when @settle_work runs, while it is pending
  * @vrf_work: finds the VRF devices of services by their names again
@@ -51,13 +55,17 @@ struct chs_net {
 	struct net *net;
 
 	struct mutex lock; /* protects what follows, and changes of @table */
+	spinlock_t txns_lock; /* protects @txns */
 	struct list_head txns;
 	u32 next_txn;
+	atomic_t n_retired;
+	bool dying;
 	struct list_head sweeps;
 	u8 fresh_sweeps;
 	struct delayed_work sweep_work;
 	struct delayed_work deadline_work;
 	time64_t next_deadline;
+	u32 retry;
 	struct delayed_work settle_work;
 	unsigned long settle_at;
 	struct work_struct vrf_work;
@@ -76,7 +84,12 @@ struct chs_net {
 };
 
 extern unsigned int chs_net_id;
+extern bool chs_unloading;
+
+/* Of each namespace's work items one at a time has its lock and is at work. */
 extern struct workqueue_struct *chs_workqueue;
+/* For what frees memory, which waits for nobody. */
+extern struct workqueue_struct *chs_free_workqueue;
 
 static inline struct chs_net *chs_net(const struct net *net)
 {

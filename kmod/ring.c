@@ -38,6 +38,7 @@
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -289,6 +290,8 @@ static int points_fresh(struct points *points, const struct chs_ring *ring)
 
 		points_make(points, &ring->conf, node, i, 0,
 			    chs_ring_node_points(&ring->conf, node->weight));
+		if (fatal_signal_pending(current))
+			return -EINTR;
 	}
 
 	return points_sort(points);
@@ -746,10 +749,14 @@ static int ring_make(struct chs_ring *ring, const struct chs_ring_node *nodes,
 	if (err)
 		return err;
 	ring->n_points = points.n;
+	if (fatal_signal_pending(current))
+		return -EINTR;
 
 	err = arcs_fill(ring);
 	if (err)
 		return err;
+	if (fatal_signal_pending(current))
+		return -EINTR;
 	if (ring->n_points < POINTS_KEPT)
 		points_forget(ring);
 	shares_count(ring);
@@ -767,7 +774,8 @@ static int ring_make(struct chs_ring *ring, const struct chs_ring_node *nodes,
  *
  * Context: process, may sleep.
  * Return: 0, -EINVAL for a configuration or a weight out of range or backends
- *	out of order, -ENOSPC for too many backends or points, or -ENOMEM.
+ *	out of order, -ENOSPC for too many backends or points, -EINTR if the
+ *	process is being killed, or -ENOMEM.
  */
 int chs_ring_build(struct chs_ring *ring, const struct chs_ring_conf *conf,
 		   const struct chs_ring_node *nodes, u32 n_nodes,

@@ -254,13 +254,18 @@ void chs_settle_work(struct work_struct *work)
 			close_arcs(svc, now);
 			any = true;
 		}
+		cond_resched();
 	}
 	if (any)
 		synchronize_rcu();
 	for (at = 0; (svc = chs_table_next(chs_net_table(cn), &at));) {
+		/* The end of a namespace holds up others. */
+		if (READ_ONCE(cn->dying))
+			break;
 		if (has_any(svc))
 			settle(svc, now);
 		chs_settle_note(cn, NULL, svc);
+		cond_resched();
 	}
 	mutex_unlock(&cn->lock);
 }

@@ -184,6 +184,8 @@ void chs_transition_begin(const struct chs_service *svc, u32 now)
 	for (at = 0; at < svc->conf.slots; at++) {
 		if (transition->since[at] == transition->built)
 			transition->since[at] = now;
+		if (!(at % BATCH))
+			cond_resched();
 	}
 }
 

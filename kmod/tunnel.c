@@ -318,7 +318,7 @@ void chs_tunnel_error(struct sk_buff *skb, const struct nf_hook_state *state,
 	if (!quote.mtu)
 		return;
 
-	copy = skb_copy(skb, GFP_ATOMIC);
+	copy = skb_copy(skb, GFP_ATOMIC | __GFP_NOWARN);
 	if (!copy)
 		return;
 	if (!__skb_pull(copy, skb_network_offset(copy) + pkt->quote_off) ||

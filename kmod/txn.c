@@ -14,8 +14,10 @@
 #include <linux/err.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include <linux/wait_bit.h>
 
 /* Open transactions a namespace; each may hold a copy of its table. */
 #define TXNS_MAX	64
@@ -23,12 +25,14 @@
 /**
  * struct retired - what a transaction has put out of force
  * @work: frees it, after a grace period, where that may sleep
+ * @cn: namespace
  * @table: old table
  * @n_svcs: number of @svcs
  * @svcs: old versions
  */
 struct retired {
 	struct rcu_work work;
+	struct chs_net *cn;
 	struct chs_table *table;
 	u32 n_svcs;
 	struct chs_service *svcs[];
@@ -40,10 +44,26 @@ static void retired_free(struct work_struct *work)
 					       struct retired, work);
 	u32 i;
 
-	for (i = 0; i < retired->n_svcs; i++)
+	for (i = 0; i < retired->n_svcs; i++) {
 		chs_service_free(retired->svcs[i]);
+		cond_resched();
+	}
 	chs_table_free(retired->table);
+	/* The end of its namespace waits for this, and for nothing later. */
+	if (atomic_dec_and_test(&retired->cn->n_retired))
+		wake_up_var(&retired->cn->n_retired);
 	kvfree(retired);
+}
+
+/**
+ * chs_txn_drain() - wait until all that was put out of force is freed
+ * @cn: namespace that goes; an RCU barrier has been passed
+ *
+ * Context: process; sleeps.
+ */
+void chs_txn_drain(struct chs_net *cn)
+{
+	wait_var_event(&cn->n_retired, !atomic_read(&cn->n_retired));
 }
 
 /**
@@ -65,9 +85,9 @@ void chs_txn_init(struct chs_net *cn, struct chs_txn *txn)
 
 /**
  * chs_txn_fini() - end a transaction; what is not committed is forgotten
- * @txn: transaction
+ * @txn: transaction; in no list
  *
- * Context: process; the namespace's lock held.
+ * Context: process; may sleep.
  */
 void chs_txn_fini(struct chs_txn *txn)
 {
@@ -76,11 +96,11 @@ void chs_txn_fini(struct chs_txn *txn)
 	list_for_each_entry_safe(edit, next, &txn->edits, node) {
 		chs_service_free(edit->new);
 		kfree(edit);
+		cond_resched();
 	}
 	INIT_LIST_HEAD(&txn->edits);
 	chs_table_free(txn->table);
 	txn->table = NULL;
-	list_del_init(&txn->node);
 	chs_charge_worker(NULL);
 }
 
@@ -100,8 +120,10 @@ int chs_txn_open(struct chs_net *cn, u32 portid, struct chs_txn **txn,
 	struct chs_txn *other;
 	u32 n = 0;
 
+	spin_lock(&cn->txns_lock);
 	list_for_each_entry(other, &cn->txns, node)
 		n++;
+	spin_unlock(&cn->txns_lock);
 	if (n >= TXNS_MAX)
 		return chs_msg_fail(msg, -ENOSPC, NULL,
 				    "%u transactions are open already, the most there may be",
@@ -114,7 +136,9 @@ int chs_txn_open(struct chs_net *cn, u32 portid, struct chs_txn **txn,
 	chs_txn_init(cn, *txn);
 	(*txn)->portid = portid;
 	(*txn)->id = ++cn->next_txn ?: ++cn->next_txn;
+	spin_lock(&cn->txns_lock);
 	list_add_tail(&(*txn)->node, &cn->txns);
+	spin_unlock(&cn->txns_lock);
 	return 0;
 }
 
@@ -129,25 +153,31 @@ int chs_txn_open(struct chs_net *cn, u32 portid, struct chs_txn **txn,
  */
 struct chs_txn *chs_txn_find(struct chs_net *cn, u32 portid, u32 id)
 {
-	struct chs_txn *txn;
+	struct chs_txn *txn, *found = NULL;
 
 	lockdep_assert_held(&cn->lock);
 
+	spin_lock(&cn->txns_lock);
 	list_for_each_entry(txn, &cn->txns, node) {
 		if (txn->id == id && txn->portid == portid)
-			return txn;
+			found = txn;
 	}
-	return NULL;
+	spin_unlock(&cn->txns_lock);
+	return found;
 }
 
 /**
  * chs_txn_close() - end and free a transaction that spans requests
+ * @cn: namespace
  * @txn: transaction
  *
- * Context: process; the namespace's lock held.
+ * Context: process; may sleep.
  */
-void chs_txn_close(struct chs_txn *txn)
+void chs_txn_close(struct chs_net *cn, struct chs_txn *txn)
 {
+	spin_lock(&cn->txns_lock);
+	list_del(&txn->node);
+	spin_unlock(&cn->txns_lock);
 	chs_txn_fini(txn);
 	kfree(txn);
 }
@@ -157,15 +187,26 @@ void chs_txn_close(struct chs_txn *txn)
  * @cn: namespace
  * @portid: the socket's port
  *
- * Context: process; @cn's lock held.
+ * Nobody else has a request under way in them, so that this need not wait for
+ * @cn's lock, under which others build rings.
+ *
+ * Context: process; may sleep.
  */
 void chs_txn_drop_port(struct chs_net *cn, u32 portid)
 {
 	struct chs_txn *txn, *next;
+	LIST_HEAD(gone);
 
+	spin_lock(&cn->txns_lock);
 	list_for_each_entry_safe(txn, next, &cn->txns, node) {
 		if (txn->portid == portid)
-			chs_txn_close(txn);
+			list_move(&txn->node, &gone);
+	}
+	spin_unlock(&cn->txns_lock);
+
+	list_for_each_entry_safe(txn, next, &gone, node) {
+		chs_txn_fini(txn);
+		kfree(txn);
 	}
 }
 
@@ -180,7 +221,7 @@ void chs_txn_drop_all(struct chs_net *cn)
 	struct chs_txn *txn, *next;
 
 	list_for_each_entry_safe(txn, next, &cn->txns, node)
-		chs_txn_close(txn);
+		chs_txn_close(cn, txn);
 }
 
 /**
@@ -505,6 +546,12 @@ static void drop_unchanged(struct chs_txn *txn)
 	}
 }
 
+/* Between two rings, of which one takes a second at most. */
+static bool interrupted(void)
+{
+	return fatal_signal_pending(current) || READ_ONCE(chs_unloading);
+}
+
 static int build_rings(struct chs_txn *txn, struct chs_result *result,
 		       struct chs_msg *msg)
 {
@@ -515,6 +562,8 @@ static int build_rings(struct chs_txn *txn, struct chs_result *result,
 		if (!edit->new)
 			continue;
 
+		if (interrupted())
+			return -EINTR;
 		chs_charge_worker(edit->new->memcg);
 		if (edit->new->n_backends > CHS_RING_NODES_MAX)
 			return chs_msg_fail(msg, -ENOSPC, NULL,
@@ -541,7 +590,8 @@ static int build_rings(struct chs_txn *txn, struct chs_result *result,
 	return 0;
 }
 
-static struct retired *retired_alloc(const struct chs_txn *txn)
+static struct retired *retired_alloc(struct chs_net *cn,
+				     const struct chs_txn *txn)
 {
 	struct retired *retired;
 	struct chs_edit *edit;
@@ -551,8 +601,10 @@ static struct retired *retired_alloc(const struct chs_txn *txn)
 		n++;
 
 	retired = kvzalloc(struct_size(retired, svcs, n), GFP_KERNEL_ACCOUNT);
-	if (retired)
-		INIT_RCU_WORK(&retired->work, retired_free);
+	if (!retired)
+		return NULL;
+	INIT_RCU_WORK(&retired->work, retired_free);
+	retired->cn = cn;
 	return retired;
 }
 
@@ -570,6 +622,7 @@ static void publish(struct chs_net *cn, struct chs_txn *txn,
 			continue;
 		edit->new->edit = NULL;
 		chs_transition_begin(edit->new, now);
+		cond_resched();
 	}
 	txn->table->generation++;
 	chs_table_seal(txn->table);
@@ -587,10 +640,12 @@ static void publish(struct chs_net *cn, struct chs_txn *txn,
 		if (edit->old && !chs_sweep_owns(sweep, edit->old))
 			retired->svcs[retired->n_svcs++] = edit->old;
 		forget(edit);
+		cond_resched();
 	}
 
 	chs_hook_relax(cn);
-	queue_rcu_work(chs_workqueue, &retired->work);
+	atomic_inc(&cn->n_retired);
+	queue_rcu_work(chs_free_workqueue, &retired->work);
 	chs_sweep_run(cn, sweep);
 }
 
@@ -626,7 +681,7 @@ static int prepare(struct chs_net *cn, struct chs_txn *txn, bool prune,
  * Packets see nothing of it: hooks are left as they are.
  *
  * Context: process; may sleep, for as long as rings are built; @cn's lock held.
- * Return: 0, -ENOENT, -ENOSPC or -ENOMEM.
+ * Return: 0, -ENOENT, -ENOSPC, -EINTR if the process is being killed, or -ENOMEM.
  */
 int chs_txn_try(struct chs_net *cn, struct chs_txn *txn, bool prune,
 		struct chs_result *result, struct chs_msg *msg)
@@ -657,7 +712,7 @@ int chs_txn_try(struct chs_net *cn, struct chs_txn *txn, bool prune,
  *
  * Context: process; may sleep, for as long as rings are built and, if flows
  *	lose their backend, conntrack tables are walked; @cn's lock held.
- * Return: 0, -ENOENT, -ENOSPC or -ENOMEM.
+ * Return: 0, -ENOENT, -ENOSPC, -EINTR if the process is being killed, or -ENOMEM.
  */
 int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 		   struct chs_result *result, struct chs_msg *msg)
@@ -671,7 +726,7 @@ int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 	if (err || list_empty(&txn->edits))
 		return err;
 
-	retired = retired_alloc(txn);
+	retired = retired_alloc(cn, txn);
 	if (!retired)
 		return -ENOMEM;
 

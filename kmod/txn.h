@@ -76,9 +76,10 @@ void chs_txn_fini(struct chs_txn *txn);
 int chs_txn_open(struct chs_net *cn, u32 portid, struct chs_txn **txn,
 		 struct chs_msg *msg);
 struct chs_txn *chs_txn_find(struct chs_net *cn, u32 portid, u32 id);
-void chs_txn_close(struct chs_txn *txn);
+void chs_txn_close(struct chs_net *cn, struct chs_txn *txn);
 void chs_txn_drop_port(struct chs_net *cn, u32 portid);
 void chs_txn_drop_all(struct chs_net *cn);
+void chs_txn_drain(struct chs_net *cn);
 
 const struct chs_table *chs_txn_table(const struct chs_net *cn,
 				      const struct chs_txn *txn);
