@@ -191,7 +191,7 @@ says()
 # The length of a VM's scripts: its start takes some ten seconds, and at the end of
 # all one CPU may have nothing to do for half of it. The slow kernel starts slowly,
 # and looks for leaks once more at its end.
-vm_length=150 vm_length_debug=300
+vm_length=200 vm_length_debug=300
 
 # divide KERNEL: its runs. Each script, longest first, goes where least is yet. On
 # the kernel "debug" all have one CPU: it preempts anywhere.

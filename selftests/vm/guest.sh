@@ -48,6 +48,12 @@ export PATH=$CHS_VM_TREE/userspace:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr
 export HOME=/root LANG=C.UTF-8 TERM=${CHS_VM_TERM:-dumb}
 unset BASH_ENV
 
+# Times as long as usual that things may take: an idle machine boots in less than
+# twenty seconds.
+read -r up _ < /proc/uptime
+up=$((${up%.*} / 10))
+export CHS_SLOW=$((up > CHS_VM_SLOW ? up : CHS_VM_SLOW))
+
 kmsg_mark
 if [[ $CHS_VM_SHELL ]]; then
 	# shellcheck disable=SC2086 # rows and columns are two words

@@ -72,10 +72,10 @@ if ! chs_kernel_find "$kernel" || [[ -z $KIMAGE ]]; then
 	die "no kernel $kernel to boot; try make deps"
 fi
 
-# Factor for the time limits in the guest.
-slow=1
+# Factor for the time limits in the guest, at least; and whether tests do less there.
+slow=1 few=
 if [[ $KVER == *-debug ]]; then
-	slow=$CHS_DEBUG_SLOW
+	slow=$CHS_DEBUG_SLOW few=y
 fi
 
 ko=
@@ -154,11 +154,11 @@ job_make()
 		printf '%s=%q\n' CHS_VM_TREE "$top" CHS_VM_KVER "$KVER" \
 			CHS_VM_MODULES "$KMODULES" CHS_VM_NONCE "$nonce" \
 			CHS_VM_SHELL "$shell" CHS_VM_TERM "${TERM:-dumb}" \
-			CHS_VM_STTY "$(stty_size)"
+			CHS_VM_STTY "$(stty_size)" CHS_VM_SLOW "$slow"
 	} > "$tree/job/env"
 	{
 		printf 'cd -- %q\n' "$PWD"
-		printf 'export %s=%q\n' CHS_KO "$ko" CHS_VM "$kernel" CHS_SLOW "$slow"
+		printf 'export %s=%q\n' CHS_KO "$ko" CHS_VM "$kernel" CHS_FEW "$few"
 		for name in CHS_EXPECT_ALL V "${!CHS_TEST_@}"; do
 			[[ ${!name:-} ]] && printf 'export %s=%q\n' "$name" "${!name}"
 		done

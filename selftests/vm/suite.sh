@@ -16,8 +16,8 @@ tests=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=../module.sh
 . "$tests/module.sh"
 
-# Seconds, unless the script says "# chs-timeout: N" near its top. On a slow
-# kernel it is CHS_SLOW times as long.
+# Seconds, unless the script says "# chs-timeout: N" near its top; CHS_SLOW times
+# as long.
 limit_default=600
 
 # Leaks, where the kernel looks for them --------------------------------------
