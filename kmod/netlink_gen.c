@@ -142,9 +142,10 @@ const struct nla_policy chsteer_txn_begin_nl_policy[CHS_A_FLAGS + 1] = {
 };
 
 /* CHS_CMD_TXN_COMMIT - do */
-const struct nla_policy chsteer_txn_commit_nl_policy[CHS_A_FLAGS + 1] = {
+const struct nla_policy chsteer_txn_commit_nl_policy[CHS_A_MAX_MOVE + 1] = {
 	[CHS_A_TXN] = { .type = NLA_U32, },
 	[CHS_A_FLAGS] = { .type = NLA_U32, },
+	[CHS_A_MAX_MOVE] = { .type = NLA_U32, },
 };
 
 /* CHS_CMD_TXN_ABORT - do */
@@ -258,7 +259,7 @@ const struct genl_ops chsteer_nl_ops[17] = {
 		.cmd		= CHS_CMD_TXN_COMMIT,
 		.doit		= chsteer_nl_txn_commit_doit,
 		.policy		= chsteer_txn_commit_nl_policy,
-		.maxattr	= CHS_A_FLAGS,
+		.maxattr	= CHS_A_MAX_MOVE,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -42,7 +42,7 @@ extern const struct nla_policy chsteer_flow_flush_nl_policy[CHS_A_SERVICE + 1];
 
 extern const struct nla_policy chsteer_txn_begin_nl_policy[CHS_A_FLAGS + 1];
 
-extern const struct nla_policy chsteer_txn_commit_nl_policy[CHS_A_FLAGS + 1];
+extern const struct nla_policy chsteer_txn_commit_nl_policy[CHS_A_MAX_MOVE + 1];
 
 extern const struct nla_policy chsteer_txn_abort_nl_policy[CHS_A_TXN + 1];
 

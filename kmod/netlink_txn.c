@@ -2,6 +2,7 @@
 /* Requests about transactions, and flush, which is one. */
 #include "netlink.h"
 
+#include "move.h"
 #include "netlink_gen.h"
 #include "netns.h"
 
@@ -56,6 +57,10 @@ static int txn_commit(struct chs_request *req)
 	int err;
 
 	err = need_txn(req);
+	if (err)
+		return err;
+	err = chs_nl_number(req->info->attrs[CHS_A_MAX_MOVE], "max-move", 0,
+			    CHS_MOVE_ALL, &req->txn->max_move, &req->msg);
 	if (err)
 		return err;
 

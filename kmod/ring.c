@@ -817,31 +817,46 @@ void chs_ring_clear(struct chs_ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
+static const struct chs_ring_id *owner_id(const struct chs_ring *ring, u32 at,
+					  u32 slots)
+{
+	u16 owner = CHS_RING_NONE;
+
+	if (ring)
+		owner = ring->arcs[at / (slots / ring->conf.slots)];
+	return owner == CHS_RING_NONE ? NULL : &ring->nodes[owner].id;
+}
+
+static bool is_rehashed(const struct chs_ring *from, const struct chs_ring *to)
+{
+	return from && to &&
+	       (from->conf.hash != to->conf.hash ||
+		memcmp(&from->conf.key, &to->conf.key, sizeof(to->conf.key)));
+}
+
 /**
- * chs_ring_moved() - number of arcs that a change of rings moves
+ * chs_ring_moved() - part of the hash space that a change of rings moves
  * @from: the ring before
- * @to: the ring after
+ * @to: the ring after, or NULL if the service goes
  *
  * Context: any, but one step an arc.
- * Return: arcs whose owner's identity differs, or that have an owner in one of
- *	the rings only; all of @to if they are cut differently.
+ * Return: arcs, of chs_ring_moved_of(), whose owner's identity differs, or that
+ *	have an owner in one of the rings only; all if flows are hashed by another
+ *	key or other fields.
  */
 u32 chs_ring_moved(const struct chs_ring *from, const struct chs_ring *to)
 {
-	u32 arc, moved = 0;
+	const u32 slots = chs_ring_moved_of(from, to);
+	const struct chs_ring_id *a, *b;
+	u32 at, moved = 0;
 
-	if (from->conf.slots != to->conf.slots)
-		return to->conf.slots;
+	if (is_rehashed(from, to))
+		return slots;
 
-	for (arc = 0; arc < to->conf.slots; arc++) {
-		const u16 a = from->arcs[arc];
-		const u16 b = to->arcs[arc];
-
-		if (a == CHS_RING_NONE || b == CHS_RING_NONE)
-			moved += a != b;
-		else
-			moved += !!chs_ring_id_cmp(&from->nodes[a].id,
-						   &to->nodes[b].id);
+	for (at = 0; at < slots; at++) {
+		a = owner_id(from, at, slots);
+		b = owner_id(to, at, slots);
+		moved += a && b ? !!chs_ring_id_cmp(a, b) : a != b;
 	}
 
 	return moved;

@@ -163,6 +163,23 @@ int chs_ring_build(struct chs_ring *ring, const struct chs_ring_conf *conf,
 		   const struct chs_ring *prev);
 void chs_ring_clear(struct chs_ring *ring);
 
+/**
+ * chs_ring_moved_of() - number of arcs that chs_ring_moved() is a part of
+ * @from: the ring before
+ * @to: the ring after, or NULL
+ *
+ * Both are powers of two, so the finer cut has every boundary of the other.
+ *
+ * Context: any.
+ * Return: arcs of the finer cut of both.
+ */
+static inline __u32 chs_ring_moved_of(const struct chs_ring *from,
+				      const struct chs_ring *to)
+{
+	return to && to->conf.slots > from->conf.slots ? to->conf.slots :
+							 from->conf.slots;
+}
+
 __u32 chs_ring_moved(const struct chs_ring *from, const struct chs_ring *to);
 
 int chs_ring_reference(__u64 *digest);

@@ -6,6 +6,7 @@
 #include "deadline.h"
 #include "msg.h"
 #include "hook.h"
+#include "move.h"
 #include "netns.h"
 #include "settle.h"
 #include "sweep.h"
@@ -81,6 +82,7 @@ void chs_txn_init(struct chs_net *cn, struct chs_txn *txn)
 	INIT_LIST_HEAD(&txn->node);
 	INIT_LIST_HEAD(&txn->edits);
 	txn->base = chs_net_table(cn)->generation;
+	txn->max_move = CHS_MOVE_ALL;
 }
 
 /**
@@ -546,14 +548,44 @@ static void drop_unchanged(struct chs_txn *txn)
 	}
 }
 
+/* A service that is made anew is one that goes and one that comes. */
+static const struct chs_service *heir(const struct chs_txn *txn,
+				      const struct chs_edit *edit)
+{
+	if (edit->new || !edit->old)
+		return edit->new;
+	return chs_table_find(txn->table, edit->old->name);
+}
+
+static int count_moves(const struct chs_txn *txn, struct chs_result *result,
+		       struct chs_msg *msg)
+{
+	struct chs_move move, most = { .of = 1 };
+	struct chs_edit *edit, *worst = NULL;
+
+	list_for_each_entry(edit, &txn->edits, node) {
+		chs_move_count(edit->old, heir(txn, edit), &move);
+		result->moved += move.arcs;
+		result->arcs += move.of;
+		if ((u64)move.arcs * most.of > (u64)most.arcs * move.of) {
+			most = move;
+			worst = edit;
+		}
+		cond_resched();
+	}
+	if (!worst)
+		return 0;
+	return chs_move_check((worst->new ?: worst->old)->name, &most,
+			      txn->max_move, msg);
+}
+
 /* Between two rings, of which one takes a second at most. */
 static bool interrupted(void)
 {
 	return fatal_signal_pending(current) || READ_ONCE(chs_unloading);
 }
 
-static int build_rings(struct chs_txn *txn, struct chs_result *result,
-		       struct chs_msg *msg)
+static int build_rings(struct chs_txn *txn, struct chs_msg *msg)
 {
 	struct chs_edit *edit;
 	int err;
@@ -581,11 +613,6 @@ static int build_rings(struct chs_txn *txn, struct chs_result *result,
 					    CHS_RING_POINTS_TOTAL_MAX);
 		if (err)
 			return err;
-		if (edit->old && edit->old->ring != edit->new->ring) {
-			result->moved += chs_ring_moved(&edit->old->ring->ring,
-							&edit->new->ring->ring);
-			result->arcs += edit->new->conf.slots;
-		}
 	}
 	return 0;
 }
@@ -666,7 +693,8 @@ static int prepare(struct chs_net *cn, struct chs_txn *txn, bool prune,
 	list_for_each_entry(edit, &txn->edits, node)
 		count_edit(edit, result);
 	drop_unchanged(txn);
-	return build_rings(txn, result, msg);
+	err = build_rings(txn, msg);
+	return err ?: count_moves(txn, result, msg);
 }
 
 /**
@@ -681,7 +709,8 @@ static int prepare(struct chs_net *cn, struct chs_txn *txn, bool prune,
  * Packets see nothing of it: hooks are left as they are.
  *
  * Context: process; may sleep, for as long as rings are built; @cn's lock held.
- * Return: 0, -ENOENT, -ENOSPC, -EINTR if the process is being killed, or -ENOMEM.
+ * Return: 0, -ENOENT, -ENOSPC, -EDQUOT, -EINTR if the process is being killed, or
+ *	-ENOMEM.
  */
 int chs_txn_try(struct chs_net *cn, struct chs_txn *txn, bool prune,
 		struct chs_result *result, struct chs_msg *msg)
@@ -712,7 +741,8 @@ int chs_txn_try(struct chs_net *cn, struct chs_txn *txn, bool prune,
  *
  * Context: process; may sleep, for as long as rings are built and, if flows
  *	lose their backend, conntrack tables are walked; @cn's lock held.
- * Return: 0, -ENOENT, -ENOSPC, -EINTR if the process is being killed, or -ENOMEM.
+ * Return: 0, -ENOENT, -ENOSPC, -EDQUOT, -EINTR if the process is being killed, or
+ *	-ENOMEM.
  */
 int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 		   struct chs_result *result, struct chs_msg *msg)

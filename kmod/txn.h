@@ -38,6 +38,8 @@ struct chs_edit {
  * @id: its number; 0 for one that lasts a single request
  * @portid: netlink port that it belongs to
  * @base: generation of the namespace when it began
+ * @max_move: most of a service's hash space that it may move, in parts of
+ *	CHS_MOVE_ALL
  * @tried: a dry run has built what it would put in force; it takes no more
  *	edits, because they would not match
  * @table: the shadow; NULL until something is changed
@@ -48,6 +50,7 @@ struct chs_txn {
 	u32 id;
 	u32 portid;
 	u64 base;
+	u32 max_move;
 	bool tried;
 	struct chs_table *table;
 	struct list_head edits;
@@ -59,8 +62,9 @@ struct chs_txn {
  * @changed: those configured differently
  * @removed: those gone
  * @unchanged: those named but as they were
- * @moved: arcs that changed owner, in services that were there before
- * @arcs: arcs of those whose ring was built anew
+ * @moved: arcs that changed owner, in services that were there before; all of a
+ *	service whose flows are hashed anew, or that is gone
+ * @arcs: arcs of those whose ring changed
  */
 struct chs_result {
 	u32 added;

@@ -16,6 +16,11 @@
 #include "out.h"
 #include "txn.h"
 
+/* In the order of the command's flags. */
+enum {
+	VALUE_MAX_MOVE,
+};
+
 /* Mistakes shown of one file. */
 #define ERRORS_MAX	20
 
@@ -163,9 +168,14 @@ int ctl_apply_read(struct ctl_args *args, struct ctl_txn *txn)
 		.flags = CHS_FLAG_REPLACE | (args->flags & CHS_FLAG_RECREATE),
 	};
 	struct ctl_lines lines = {};
-	int ret;
+	int ret = CTL_OK;
 
-	ret = ctl_lines_open(&lines, args->argv[0]);
+	txn->guarded = args->flags & CTL_FLAG_MAX_MOVE;
+	if (txn->guarded)
+		ret = ctl_parse_percent("--max-move", args->values[VALUE_MAX_MOVE],
+					&txn->max_move);
+	if (!ret)
+		ret = ctl_lines_open(&lines, args->argv[0]);
 	if (!ret)
 		ret = parse_lines(&lines, &reading);
 	txn->file = lines.name;

@@ -116,7 +116,7 @@ static int count_unavoidable(struct ctl_change *change, const uint16_t *map)
 static int compare(struct ctl_change *change, const uint16_t *map)
 {
 	uint32_t *pairs = calloc(change->slots, sizeof(*pairs));
-	uint32_t at;
+	uint32_t at, n = 0;
 	uint16_t a, b;
 	int ret;
 
@@ -126,11 +126,11 @@ static int compare(struct ctl_change *change, const uint16_t *map)
 		a = owner(&change->before, at, change->slots);
 		b = owner(&change->after, at, change->slots);
 		if (!same_owner(map, a, b))
-			pairs[change->moved++] = PAIR(a, b);
+			pairs[n++] = PAIR(a, b);
 	}
 	ret = count_unavoidable(change, map);
 	if (!ret)
-		ret = gather(change, pairs, change->moved);
+		ret = gather(change, pairs, n);
 	free(pairs);
 	return ret;
 }
@@ -167,10 +167,12 @@ int ctl_change_make(struct ctl_change *change)
 	if (ret)
 		return ret;
 
-	change->slots = change->after.slots > change->before.slots ?
-			change->after.slots : change->before.slots;
-	if (!a)
+	if (!a) {
+		change->slots = change->after.slots;
 		return CTL_OK;
+	}
+	change->slots = ctl_predict_moved_of(change);
+	change->moved = ctl_predict_moved(change);
 	change->rehashed = b && is_rehashed(a, b);
 	if (change->rehashed) {
 		change->moved = change->slots;
@@ -193,7 +195,7 @@ int ctl_change_make(struct ctl_change *change)
  */
 void ctl_change_free(struct ctl_change *change)
 {
-	free(change->before.owners);
-	free(change->after.owners);
+	ctl_predict_free(&change->before);
+	ctl_predict_free(&change->after);
 	free(change->moves);
 }

@@ -23,6 +23,7 @@ static const struct ctl_flag plan_flags[] = {
 	{}
 };
 static const struct ctl_flag apply_flags[] = {
+	{ "--max-move", CTL_FLAG_MAX_MOVE, "PERCENT" },
 	{ "--allow-empty", CTL_FLAG_ALLOW_EMPTY, NULL },
 	{ "--replace", CHS_FLAG_RECREATE, NULL },
 	{}
@@ -165,7 +166,7 @@ const struct ctl_cmd ctl_cmds[] = {
 		.max = 1, .first = CTL_FIRST_FILE,
 	}, {
 		.object = "apply", .run = ctl_apply,
-		.usage = "[--allow-empty] [--replace] FILE|-",
+		.usage = "[--max-move PERCENT] [--allow-empty] [--replace] FILE|-",
 		.help = "make the configuration equal to a file, all or nothing",
 		.flags = apply_flags, .min = 1, .max = 1, .first = CTL_FIRST_FILE,
 	}, {

@@ -171,6 +171,17 @@ int ctl_err_code(void)
 	return err.code;
 }
 
+/**
+ * ctl_err_recode() - give the recorded error one of the tool's own codes
+ * @from: errno that the module uses for it
+ * @to: the code; nothing changes if another errno is recorded
+ */
+void ctl_err_recode(int from, int to)
+{
+	if (err.code == from)
+		err.code = to;
+}
+
 /** ctl_err_clear() - forget the recorded error */
 void ctl_err_clear(void)
 {

@@ -30,6 +30,7 @@ __attribute__((format(printf, 2, 3)))
 int ctl_fail(int code, const char *fmt, ...);
 
 int ctl_err_code(void);
+void ctl_err_recode(int from, int to);
 void ctl_err_clear(void);
 void ctl_err_hold(bool hold);
 void ctl_err_where(const char *file, unsigned long line);

@@ -7,6 +7,8 @@
 
 #include "snap.h"
 
+struct chs_ring;
+
 /* Owner of an arc that nobody owns. */
 #define CTL_NOBODY	0xffff
 
@@ -14,13 +16,15 @@
  * struct ctl_arcs - a service's arcs
  * @snap: what the service is in
  * @svc: the service
- * @owners: owner of each arc: index of the backend within the service
+ * @ring: its ring
+ * @owners: owner of each arc of the ring: index of the backend within the service
  * @slots: number of arcs
  */
 struct ctl_arcs {
 	const struct ctl_snap *snap;
 	const struct ctl_service *svc;
-	uint16_t *owners;
+	struct chs_ring *ring;
+	const uint16_t *owners;
 	uint32_t slots;
 };
 
@@ -64,6 +68,9 @@ struct ctl_change {
 
 /* predict.c */
 int ctl_predict_arcs(struct ctl_arcs *arcs);
+void ctl_predict_free(struct ctl_arcs *arcs);
+uint32_t ctl_predict_moved(const struct ctl_change *change);
+uint32_t ctl_predict_moved_of(const struct ctl_change *change);
 
 /* change.c */
 int ctl_change_make(struct ctl_change *change);

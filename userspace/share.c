@@ -342,7 +342,7 @@ int ctl_ring_plot(struct ctl_args *args)
 	ret = ctl_predict_arcs(&arcs);
 	if (!ret)
 		ret = ctl_plot_ring(&arcs);
-	free(arcs.owners);
+	ctl_predict_free(&arcs);
 	ctl_snap_free(&snap);
 	return ret;
 }

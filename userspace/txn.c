@@ -191,11 +191,14 @@ static int commit(struct ctl_txn *txn, uint32_t id)
 
 	if (!msg)
 		return no_memory();
-	if (ctl_put_flags(msg, txn->flags)) {
+	if (ctl_put_flags(msg, txn->flags) ||
+	    (txn->guarded && nla_put_u32(msg, CHS_A_MAX_MOVE, txn->max_move))) {
 		nlmsg_free(msg);
 		return CTL_FAILED;
 	}
 	ret = ctl_nl_do(msg, take_outcome, &txn->outcome);
+	if (ret && txn->guarded)
+		ctl_err_recode(EDQUOT, CTL_EMOVED);
 	return ret || txn->outcome.told ? ret : ctl_bad_reply();
 }
 

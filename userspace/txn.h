@@ -35,6 +35,8 @@ struct ctl_outcome {
  * struct ctl_txn - a transaction
  * @file: where the requests come from, or NULL
  * @flags: CHS_FLAG_PRUNE, CHS_FLAG_DRY_RUN
+ * @guarded: whether @max_move is given
+ * @max_move: most of a service's hash space that it may move, in millionths
  * @look: called with the transaction's id after a dry run, or NULL
  * @arg: for @look
  * @outcome: what it did
@@ -42,6 +44,8 @@ struct ctl_outcome {
 struct ctl_txn {
 	const char *file;
 	uint32_t flags;
+	bool guarded;
+	uint32_t max_move;
 	int (*look)(uint32_t id, void *arg);
 	void *arg;
 	struct ctl_outcome outcome;

@@ -311,6 +311,7 @@ static const struct names top_names[] = {
 	[CHS_A_BACKEND] = { "backend", backend_names },
 	[CHS_A_FLOW] = { "flow", flow_names },
 	[CHS_A_ARC] = { "arc" },
+	[CHS_A_MAX_MOVE] = { "max-move" },
 };
 
 static const char *const cmd_names[] = {

@@ -34,6 +34,15 @@ static const struct {
 	{ "apply --replace", {}, "apply --replace -", WEB B1, 0,
 	  BEGIN "service-new txn=99 flags=3 service{ name=web proto=6 address=192.0.2.1 port=80 }\n"
 	  B1_SENT COMMIT, DONE, "" },
+	{ "apply --max-move", {}, "apply --max-move 2.5% -", WEB, 0,
+	  BEGIN WEB_SENT "txn-commit txn=99 flags=16 max-move=25000\n", DONE, "" },
+	{ "apply --max-move, moves more",
+	  { .fail_at = 3, .fail_code = EDQUOT, .fail_text = "service web: moves more" },
+	  "apply --max-move 0 -", WEB, 2,
+	  BEGIN WEB_SENT "txn-commit txn=99 flags=16 max-move=0\n" ABORT, "",
+	  "Error: EMOVED: stdin: service web: moves more\n" },
+	{ "apply --max-move, no number", {}, "apply --max-move a -", WEB, 1, "", "",
+	  "Error: EINVAL: --max-move 'a': not a percentage such as 2 or 2.5%\n" },
 	{ "apply, a line with a flag", {}, "apply -", "service add --force web tcp 192.0.2.1:80\n", 0,
 	  BEGIN "service-new txn=99 flags=9 service{ name=web proto=6 address=192.0.2.1 port=80 }\n"
 	  COMMIT, DONE, "" },

@@ -224,6 +224,52 @@ exchanged()
 	chs_cmd_ok chctl flush
 }
 
+# moved_as_planned ALL [FLAG...]: apply of $file moves what plan of it says, and
+# that is ALL of the hash space or not; a limit below it refuses the file.
+moved_as_planned()
+{
+	local all=$1 planned
+
+	shift
+	chs_cmd_ok chctl -j plan apply "$@" "$file"
+	planned=$(chs_json '[.[] | select(.moved != null)] |
+		{moved: (map(.moved * .slots) | add), of: (map(.slots) | add)} |
+		.moved / .of')
+	chs_expect "all of it" "$(jq -n "$planned == 1")" "$all"
+	chs_cmd_fail EMOVED "of its hash space would move" \
+		chctl apply --max-move 0 "$@" "$file"
+	chs_cmd_ok chctl -j apply --max-move 100 "$@" "$file"
+	chs_expect "moved in all" "$(chs_json "(.moved - $planned) * 1000000 | round")" 0
+}
+
+# One count for plan and apply: gone, hashed anew, or cut otherwise.
+moved()
+{
+	local conf="mode nat slots 1024" s i
+
+	chctl flush
+	for s in a b c; do
+		echo "service add $s tcp $CHS_VIP4:$((7000 + 0x$s)) $conf"
+		for i in 1 2 3 4; do
+			echo "backend add $s 10.0.0.$i"
+		done
+	done > "$file"
+	chs_cmd_ok chctl apply "$file"
+	sed -i '/^service add a/,$!d; / b /d; / c /d' "$file"
+	moved_as_planned true
+	sed -i '/^service/s/$/ hash src/' "$file"
+	moved_as_planned true --replace
+	sed -i '/^service/s/$/ seed 000102030405060708090a0b0c0d0e0f/' "$file"
+	moved_as_planned true --replace
+	sed -i 's/slots 1024/slots 4096/' "$file"
+	moved_as_planned false --replace
+	sed -i 's/:[0-9]* mode/:7999 mode/' "$file"
+	moved_as_planned true --replace
+	sed -i '$d' "$file"
+	moved_as_planned false
+	chs_cmd_ok chctl flush
+}
+
 # Large ones, each applied as one change; C-071.
 large()
 {
@@ -250,6 +296,7 @@ chs_setup
 chs_run "save, flush, apply, save" round_trip
 chs_run "what is as it should be is left alone" untouched
 chs_run "each change of a file takes effect or is refused" every_change
+chs_run "apply moves what plan says, or is refused" moved
 chs_run "names and keys that change hands" renamed
 chs_run "4,096 backends for 4,096 others" exchanged
 chs_run "10,000 backends" large

@@ -239,6 +239,7 @@ void test_change_moved(void)
 	CHECK_EQ(chs_ring_moved(&a, &b), moved);
 	CHECK_EQ(chs_ring_moved(&b, &a), moved);
 	CHECK_EQ(chs_ring_moved(&a, &a), 0);
+	CHECK_EQ(chs_ring_moved(&a, NULL), conf.slots);
 
 	set.n = 0;
 	set_build(&none, &ringops_plain, &conf, &set, NULL);
@@ -253,6 +254,44 @@ void test_change_moved(void)
 	chs_ring_clear(&b);
 	chs_ring_clear(&c);
 	chs_ring_clear(&none);
+}
+
+/* Cut finer, every second arc starts where one did; hashed anew, all move. */
+void test_change_moved_whole(void)
+{
+	struct chs_ring_conf conf = conf_plain();
+	struct chs_ring a, fine, other;
+	u32 arc, moved = 0;
+
+	conf.slots = 1024;
+	set_random(&set, 8, 200);
+	set_build(&a, &ringops_plain, &conf, &set, NULL);
+	conf.slots = 2048;
+	set_build(&fine, &ringops_plain, &conf, &set, NULL);
+	for (arc = 0; arc < conf.slots; arc++) {
+		if (!(arc & 1))
+			CHECK_EQ(fine.arcs[arc], a.arcs[arc / 2]);
+		moved += fine.arcs[arc] != a.arcs[arc / 2];
+	}
+	CHECK_EQ(chs_ring_moved_of(&a, &fine), 2048);
+	CHECK_EQ(chs_ring_moved_of(&fine, &a), 2048);
+	CHECK_EQ(chs_ring_moved_of(&fine, NULL), 2048);
+	CHECK_EQ(chs_ring_moved(&a, &fine), moved);
+	CHECK_EQ(chs_ring_moved(&fine, &a), moved);
+
+	conf = fine.conf;
+	conf.hash = CHS_FLOW_HASH_SRC;
+	set_build(&other, &ringops_plain, &conf, &set, NULL);
+	CHECK_EQ(chs_ring_moved(&fine, &other), 2048);
+	chs_ring_clear(&other);
+
+	conf = fine.conf;
+	conf.key.key[1] ^= 1;
+	set_build(&other, &ringops_plain, &conf, &set, NULL);
+	CHECK_EQ(chs_ring_moved(&fine, &other), 2048);
+	chs_ring_clear(&other);
+	chs_ring_clear(&a);
+	chs_ring_clear(&fine);
 }
 
 void test_change_none(void)

@@ -42,6 +42,7 @@ static const struct {
 	{ "change: a ring of another key, points, unit, slots or hash",
 	  test_change_prev },
 	{ "change: moved arcs are counted by identity", test_change_moved },
+	{ "change: a ring cut finer, or hashed anew", test_change_moved_whole },
 	{ "change: to no backend and back", test_change_none },
 	{ "spread: busiest backend by points", test_spread_points },
 	{ "spread: shares follow weights", test_spread_weights },

@@ -76,6 +76,7 @@ void test_change_weight(void);
 void test_change_fractions(void);
 void test_change_prev(void);
 void test_change_moved(void);
+void test_change_moved_whole(void);
 void test_change_none(void);
 
 /* test_spread.c */

@@ -320,6 +320,7 @@ enum {
 	CHS_A_ARC,
 	CHS_A_OWNERS,
 	CHS_A_FLOW_STATUS,
+	CHS_A_MAX_MOVE,
 
 	__CHS_A_MAX
 };
