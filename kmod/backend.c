@@ -127,7 +127,7 @@ int chs_backend_add(struct chs_service *svc, const struct chs_ring_id *id,
 		.id = *id,
 		.state = CHS_STATE_UP,
 		.weight = svc->conf.unit,
-		.since = ktime_get_real_seconds(),
+		.since = ktime_get_boottime(),
 		.counters = member->stats->counters,
 		.member = member,
 	};
@@ -180,7 +180,7 @@ void chs_backend_set_state(struct chs_backend *backend, u8 state,
 			   u32 deadline, bool delete)
 {
 	if (backend->state != state)
-		backend->since = ktime_get_real_seconds();
+		backend->since = ktime_get_boottime();
 	backend->state = state;
 	backend->expired = false;
 	backend->delete = delete;

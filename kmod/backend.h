@@ -5,8 +5,8 @@
 
 #include <linux/cache.h>
 #include <linux/chsteer.h>
+#include <linux/ktime.h>
 #include <linux/percpu.h>
-#include <linux/time64.h>
 #include <linux/types.h>
 
 #include "affinity.h"
@@ -36,7 +36,7 @@ struct chs_service;
  * @weight: as given; kept through drain and down
  * @deadline: seconds asked for, 0 for none
  * @expires: when the deadline passes, monotonic seconds; 0 once it has
- * @since: when it took @state, seconds since 1970
+ * @since: when it took @state, time since boot: the wall clock may be set
  * @zone: label
  *
  * A packet finds it by its index: a power of two is a shift.
@@ -55,7 +55,7 @@ struct chs_backend {
 	u32 weight;
 	u32 deadline;
 	time64_t expires;
-	time64_t since;
+	ktime_t since;
 	char zone[CHS_ZONE_LEN];
 } ____cacheline_aligned;
 

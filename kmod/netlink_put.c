@@ -275,6 +275,16 @@ static int put_direct_status(struct sk_buff *skb,
 					     svc->cn->net));
 }
 
+/* By the wall clock as it is set now. */
+static u64 since_epoch(const struct chs_backend *backend)
+{
+	ktime_t real = ktime_mono_to_any(0, TK_OFFS_REAL);
+	ktime_t boot = ktime_mono_to_any(0, TK_OFFS_BOOT);
+
+	return ktime_divns(ktime_add(backend->since, ktime_sub(real, boot)),
+			   NSEC_PER_SEC);
+}
+
 static int put_backend_status(struct sk_buff *skb,
 			      const struct chs_service *svc,
 			      const struct chs_backend *backend)
@@ -290,8 +300,8 @@ static int put_backend_status(struct sk_buff *skb,
 	     nla_put_u32(skb, CHS_A_BACKEND_STATUS_DEADLINE_LEFT,
 			 deadline_left(backend))) ||
 	    nla_put_u32(skb, CHS_A_BACKEND_STATUS_SLOTS, slots) ||
-	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_SINCE, backend->since,
-			      CHS_A_BACKEND_STATUS_PAD) ||
+	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_SINCE,
+			      since_epoch(backend), CHS_A_BACKEND_STATUS_PAD) ||
 	    (sums.idle >= 0 &&
 	     nla_put_u32(skb, CHS_A_BACKEND_STATUS_IDLE, sums.idle)) ||
 	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_PACKETS, sums.packets,

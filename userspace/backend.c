@@ -230,8 +230,7 @@ static void show_since(uint64_t since)
 
 	if (gmtime_r(&when, &tm))
 		strftime(buf, sizeof(buf), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	ctl_out_str(CTL_OUT_TEXT, "since", buf);
-	ctl_out_u64(CTL_OUT_JSON, "since", since);
+	ctl_out_str(CTL_OUT_ANY, "since", buf);
 }
 
 static void show_deadline(const struct ctl_backend *be)

@@ -292,6 +292,24 @@ large()
 	chs_cmd_ok chctl flush
 }
 
+# A clock that is set changes what time it was then, by as much.
+clock_set()
+{
+	local before after
+
+	chctl flush
+	chs_cmd_ok chctl service add web tcp "$CHS_VIP4:80"
+	chs_cmd_ok chctl backend add web 10.0.0.1
+	before=$(chctl -j backend show web | jq -r '.[0].since | fromdate')
+	date -s '-1 hour' > /dev/null
+	after=$(chctl -j backend show web | jq -r '.[0].since | fromdate')
+	date -s '+1 hour' > /dev/null
+	# "date" takes a moment, and seconds are whole.
+	((before - after >= 3598 && before - after <= 3602)) ||
+		chs_fail "since $before is $after, an hour earlier by the clock"
+	chs_cmd_ok chctl flush
+}
+
 chs_setup
 chs_run "save, flush, apply, save" round_trip
 chs_run "what is as it should be is left alone" untouched
@@ -300,4 +318,5 @@ chs_run "apply moves what plan says, or is refused" moved
 chs_run "names and keys that change hands" renamed
 chs_run "4,096 backends for 4,096 others" exchanged
 chs_run "10,000 backends" large
+chs_run "since, after the clock was set" clock_set
 chs_done
