@@ -55,7 +55,7 @@ static int add_backend(struct ctl_snap *snap, const struct ctl_service *svc,
 	return ctl_snap_add_backend(snap, svc, be);
 }
 
-static int add_backends(struct ctl_snap *snap, struct ctl_args *args)
+static int add_backends(struct ctl_snap *snap, struct ctl_args *args, unsigned long line)
 {
 	const struct ctl_service *svc = find_service(snap, args->argv[0]);
 	struct ctl_backend be;
@@ -70,6 +70,7 @@ static int add_backends(struct ctl_snap *snap, struct ctl_args *args)
 	if (!ret && be.weight > CHS_RING_WEIGHT_MAX)
 		ret = ctl_usage("weight '%u': more than %d", be.weight, CHS_RING_WEIGHT_MAX);
 
+	be.line = line;
 	for (i = 1; !ret && i <= n; i++) {
 		ret = ctl_backend_endpoint(args, i, &be.ep);
 		if (!ret)
@@ -78,7 +79,7 @@ static int add_backends(struct ctl_snap *snap, struct ctl_args *args)
 	return ret;
 }
 
-static int add_line(struct ctl_snap *snap, char **words)
+static int add_line(struct ctl_snap *snap, char **words, unsigned long line)
 {
 	struct ctl_args args = {};
 	int ret;
@@ -89,26 +90,34 @@ static int add_line(struct ctl_snap *snap, char **words)
 	if (args.cmd->build == ctl_service_add)
 		return add_service(snap, &args);
 	if (args.cmd->build == ctl_backend_add)
-		return add_backends(snap, &args);
+		return add_backends(snap, &args, line);
 	return ctl_usage("'%s%s%s': only service add and backend add may be in this file",
 			 args.cmd->object, args.cmd->verb ? " " : "",
 			 args.cmd->verb ? args.cmd->verb : "");
 }
 
+static int cmp_identity(const struct ctl_backend *a, const struct ctl_backend *b)
+{
+	struct chs_ring_id id_a, id_b;
+
+	if (a->service != b->service)
+		return a->service < b->service ? -1 : 1;
+	ctl_node_id(&a->ep, &id_a);
+	ctl_node_id(&b->ep, &id_b);
+	return chs_ring_id_cmp(&id_a, &id_b);
+}
+
+/* Of two that are the same the one of the earlier line comes first. */
 static int by_identity(const void *a, const void *b)
 {
 	const struct ctl_backend *x = a, *y = b;
-	struct chs_ring_id id_x, id_y;
+	const int diff = cmp_identity(x, y);
 
-	if (x->service != y->service)
-		return x->service < y->service ? -1 : 1;
-	ctl_node_id(&x->ep, &id_x);
-	ctl_node_id(&y->ep, &id_y);
-	return chs_ring_id_cmp(&id_x, &id_y);
+	return diff ? diff : x->line < y->line ? -1 : x->line > y->line;
 }
 
 /* The backends of each service behind each other, as the kernel tells them. */
-static int group(struct ctl_snap *snap)
+static int group(struct ctl_snap *snap, const char *file)
 {
 	struct ctl_service *svc;
 	uint32_t i;
@@ -119,9 +128,11 @@ static int group(struct ctl_snap *snap)
 
 	for (i = 0; i < snap->n_backends; i++) {
 		svc = &snap->services[snap->backends[i].service];
-		if (i && !by_identity(&snap->backends[i - 1], &snap->backends[i]))
+		if (i && !cmp_identity(&snap->backends[i - 1], &snap->backends[i])) {
+			ctl_err_where(file, snap->backends[i].line);
 			return ctl_fail(EEXIST, "backend %s of service '%s' is named twice",
 					ctl_endpoint_text(&snap->backends[i].ep), svc->name);
+		}
 		if (!i || snap->backends[i - 1].service != snap->backends[i].service)
 			svc->first = i;
 		svc->n_backends = svc->n;
@@ -149,11 +160,11 @@ int ctl_config_load(const char *file, struct ctl_snap *snap)
 		ret = ctl_lines_next(&lines, &end);
 		if (ret || end)
 			break;
-		ret = add_line(snap, lines.words);
+		ret = add_line(snap, lines.words, lines.line);
 	}
 	ctl_err_where(lines.name, 0);
 	if (!ret)
-		ret = group(snap);
+		ret = group(snap, lines.name);
 	ctl_lines_close(&lines);
 	if (ret)
 		ctl_snap_free(snap);

@@ -122,6 +122,7 @@ struct ctl_service {
  * @new_flows: flows given to it
  * @tracked_flows: flows remembered as its
  * @obstacle: enum chsteer_obstacle
+ * @line: line of the file that names it, 0 if the kernel does
  */
 struct ctl_backend {
 	uint32_t service;
@@ -143,6 +144,7 @@ struct ctl_backend {
 	uint64_t new_flows;
 	uint32_t tracked_flows;
 	uint32_t obstacle;
+	unsigned long line;
 };
 
 extern const struct ctl_keyword ctl_service_keywords[];

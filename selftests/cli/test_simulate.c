@@ -628,7 +628,7 @@ static void test_refused(void)
 		{ "simulate -", "\nservice add web tcp 192.0.2.1:443 points 0\n", 1,
 		  "stdin:2: points '0'" },
 		{ "simulate -", FIVE("") "backend add web 10.0.0.3:443\n", 2,
-		  "Error: EEXIST: stdin: backend 10.0.0.3:443 of service 'web' is named twice" },
+		  "Error: EEXIST: stdin:4: backend 10.0.0.3:443 of service 'web' is named twice" },
 		{ "simulate -", "service add web tcp 192.0.2.1:443\n"
 		  "service add web tcp 192.0.2.1:80\n", 2, "EEXIST: stdin:2: service 'web'" },
 		{ "simulate -", "backend add web 10.0.0.3\n", 2,
