@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "interrupt.h"
 
 #define A_SERVICE(attr)	CTL_BIT(CHS_A_SERVICE_##attr)
 #define A_BACKEND(attr)	CTL_BIT(CHS_A_BACKEND_##attr)
@@ -388,5 +389,8 @@ int ctl_cmd_exec(char **words)
 		return args.cmd->run(&args);
 
 	ret = args.cmd->build(&args, &msg);
-	return ret ? ret : ctl_nl_do(msg, NULL, NULL);
+	if (ret)
+		return ret;
+	ctl_interrupt_hold();
+	return ctl_interrupt_release(ctl_nl_do(msg, NULL, NULL));
 }

@@ -9,6 +9,7 @@
 
 #include "cmd.h"
 #include "err.h"
+#include "interrupt.h"
 #include "lines.h"
 #include "out.h"
 #include "sock.h"
@@ -238,5 +239,7 @@ int main(int argc, char **argv)
 
 	ret = parse_options(&opts, &words);
 	ctl_out_init(opts.json, opts.pretty);
-	return report(ret ? ret : run(&opts, words));
+	ret = report(ret ? ret : run(&opts, words));
+	ctl_interrupt_raise();
+	return ret;
 }

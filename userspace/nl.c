@@ -14,10 +14,12 @@
 #include <netlink/genl/genl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 #include "attr.h"
 #include "err.h"
+#include "module.h"
 #include "sock.h"
 
 /* The kernel's own messages end at 64 KiB but for what an attribute adds. */
@@ -252,6 +254,7 @@ static int take_family(struct nlmsghdr *nlh, struct exchange *x)
 int ctl_nl_connect(void)
 {
 	struct exchange x = { .count = 1, .type = GENL_ID_CTRL, .fn = take_family };
+	struct utsname kernel;
 	static bool open;
 	struct nl_msg *msg;
 	int ret;
@@ -275,8 +278,8 @@ int ctl_nl_connect(void)
 	ret = exchange(&x, nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
 	nlmsg_free(msg);
 	if (ret && ctl_err_code() == ENOENT)
-		return ctl_fail(CTL_ENOMODULE,
-				"module chsteer is not loaded: modprobe chsteer");
+		return uname(&kernel) ? ctl_fail(errno, "cannot tell the kernel's release") :
+					ctl_module_missing("", kernel.release);
 	return ret;
 }
 

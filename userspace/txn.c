@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "interrupt.h"
 #include "model.h"
 
 /* Each time somebody else has changed something since the transaction began. */
@@ -213,6 +214,8 @@ static int run_once(struct ctl_txn *txn)
 
 	stamp(txn, id);
 	ret = send_all(txn);
+	if (!ret && ctl_interrupted())
+		ret = ctl_fail(EINTR, "ended by a signal");
 	if (!ret)
 		ret = commit(txn, id);
 	if (!ret && txn->look)
@@ -238,14 +241,18 @@ int ctl_txn_run(struct ctl_txn *txn)
 
 	if (txn->file)
 		ctl_err_where(txn->file, 0);
+	if (!(txn->flags & CHS_FLAG_DRY_RUN))
+		ctl_interrupt_hold();
 	for (try = 0; try < TXN_TRIES; try++) {
 		ctl_err_clear();
 		ctl_warn_clear();
 		ret = run_once(txn);
-		if (!ret || ctl_err_code() != EBUSY)
+		if (!ret || ctl_err_code() != EBUSY || ctl_interrupted())
 			break;
 		ctl_nl_pause(try);
 	}
+	if (!(txn->flags & CHS_FLAG_DRY_RUN))
+		ret = ctl_interrupt_release(ret);
 	if (txn->file)
 		ctl_err_where(NULL, 0);
 	return ret;

@@ -44,17 +44,12 @@ static int take_info(struct nlattr **tb, void *arg)
 	return CTL_OK;
 }
 
-/* That there is no module is an answer too. */
 static int ask_module(struct module *module)
 {
 	struct nl_msg *msg = ctl_nl_msg(CHS_CMD_INFO_GET, 0);
 	int ret;
 
 	ret = msg ? ctl_nl_do(msg, take_info, module) : CTL_FAILED;
-	if (ret && ctl_err_code() == CTL_ENOMODULE) {
-		ctl_err_clear();
-		return CTL_OK;
-	}
 	return ret || module->told ? ret : ctl_bad_reply();
 }
 
@@ -90,7 +85,8 @@ static void show_text(const struct module *module, uint64_t reference)
 /**
  * ctl_version() - versions of tool, module and ring
  *
- * Return: CTL_OK; CTL_FAILED also if tool and module do not steer alike.
+ * Return: CTL_OK; CTL_FAILED also if the module is not loaded, or if tool and module
+ * do not steer alike.
  */
 int ctl_version(void)
 {
@@ -105,8 +101,9 @@ int ctl_version(void)
 				"this build of the tool does not compute ring version 1" :
 				"cannot build the reference ring");
 	reference = digest;
+	/* Without a module the tool's own versions are shown all the same. */
 	ret = ask_module(&module);
-	if (ret)
+	if (ret && ctl_err_code() != CTL_ENOMODULE)
 		return ret;
 
 	if (ctl_out_is_json())
@@ -117,5 +114,5 @@ int ctl_version(void)
 			    module.reference != reference))
 		return ctl_fail(CTL_EMISMATCH,
 				"tool and module steer differently: install both from one version, and load the module anew");
-	return CTL_OK;
+	return ret;
 }

@@ -21,6 +21,8 @@ struct fake {
 	/* The request of that number, counted from 1, is refused. */
 	unsigned int fail_at;
 	int fail_code;
+	/* While the kernel is at the request of that number, SIGINT comes. */
+	unsigned int signal_at;
 	const char *fail_text;
 	/* Attribute within the service or backend that the refusal points to. */
 	unsigned int fail_attr;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,8 @@ static void answer(const struct nlmsghdr *request)
 	}
 
 	n_requests++;
+	if (n_requests == fake.signal_at)
+		raise(SIGINT);
 	if (n_requests == fake.fail_at) {
 		ack(request, fake.fail_code, fake.fail_text);
 	} else if (genl->cmd == CHS_CMD_TXN_COMMIT && fake.busy) {

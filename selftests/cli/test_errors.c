@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is said when the kernel refuses, is not there, or does not tell all. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <linux/chsteer.h>
 
 #include "cli.h"
+#include "err.h"
+#include "module.h"
 
 static const struct {
 	const char *what;
@@ -16,12 +22,6 @@ static const struct {
 	const char *out;
 	const char *err;
 } cases[] = {
-	{ "no module", { .no_module = true }, "service", 2, "",
-	  "Error: ENOMODULE: module chsteer is not loaded: modprobe chsteer\n" },
-	{ "no module, JSON", { .no_module = true }, "-j service", 2, "",
-	  "{\"error\": \"module chsteer is not loaded: modprobe chsteer\", \"code\": \"ENOMODULE\"}\n" },
-	{ "no module, flush", { .no_module = true }, "flush", 2, "",
-	  "Error: ENOMODULE: module chsteer is not loaded: modprobe chsteer\n" },
 	{ "the kernel's sentence",
 	  { .fail_at = 1, .fail_code = EEXIST, .fail_text = "service web exists" },
 	  "service add web tcp 192.0.2.1:80", 2, "", "Error: EEXIST: service web exists\n" },
@@ -135,6 +135,96 @@ static void test_retries(void)
 	test_end();
 }
 
+static void no_module(const char *line, const char *begins)
+{
+	struct outcome outcome;
+
+	fake = (struct fake){ .no_module = true };
+	test_begin("no module: chctl %s", line);
+	run(line, "", &outcome);
+	expect_status(&outcome, 2);
+	expect_is("stdout", outcome.out, "");
+	expect_in("stderr", outcome.err, begins);
+	expect_in("stderr", outcome.err, "ENOMODULE");
+	outcome_free(&outcome);
+	test_end();
+}
+
+/* A file below the scratch directory, as the kernel or depmod would have it. */
+static void write_below(const char *name, const char *text)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "mkdir -p \"$(dirname '%s')\"", scratch(name));
+	if (system(command))
+		abort();
+	scratch_write(name, text, strlen(text));
+}
+
+static void reason(const char *why, const char *fragment)
+{
+	int err = dup(STDERR_FILENO), fd = memfd_create("stderr", 0);
+	char text[1024] = "";
+
+	test_begin("no module: %s", why);
+	dup2(fd, STDERR_FILENO);
+	ctl_err_clear();
+	ctl_module_missing(scratch("root"), "6.0.0-test");
+	ctl_err_print();
+	fflush(stderr);
+	dup2(err, STDERR_FILENO);
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
+		abort();
+	close(err);
+	close(fd);
+	expect_in("stderr", text, "Error: ENOMODULE: module chsteer is not loaded");
+	expect_in("stderr", text, fragment);
+	ctl_err_clear();
+	test_end();
+}
+
+static void reasons(void)
+{
+	reason("nothing installed", "nor installed for Linux 6.0.0-test");
+	write_below("root/lib/modules/6.0.0-test/modules.dep", "kernel/fs/a.ko:\n");
+	reason("another installed", "nor installed for Linux 6.0.0-test");
+	write_below("root/lib/modules/6.0.0-test/modules.dep",
+		    "kernel/fs/a.ko:\nupdates/chsteer.ko.xz: kernel/net/b.ko\n");
+	reason("installed, and no lockdown", "dmesg says why");
+	write_below("root/sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
+	reason("not locked down", "dmesg says why");
+	write_below("root/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+	reason("locked down", "signed with a key enrolled in it");
+	write_below("root/proc/sys/kernel/modules_disabled", "1\n");
+	reason("modules disabled", "kernel.modules_disabled is 1");
+}
+
+/* The signal comes while the kernel is at the request of that number. */
+static void interrupted(const char *line, unsigned int at, int code, const char *said)
+{
+	struct outcome outcome;
+
+	fake = (struct fake){ .signal_at = at, .fail_at = code ? at : 0, .fail_code = code,
+			      .fail_text = "refused" };
+	test_begin("SIGINT at request %u of: chctl %s", at, line);
+	run(line, "service add web tcp 192.0.2.1:80\nbackend add web 10.0.0.1\n", &outcome);
+	expect_status(&outcome, 128 + SIGINT);
+	expect_in("stderr", outcome.err, said);
+	outcome_free(&outcome);
+	test_end();
+}
+
+static void interruptions(void)
+{
+	interrupted("apply -", 1, 0, "Error: EINTR: stdin: ended by a signal: nothing was applied\n");
+	interrupted("apply -", 3, 0, "Error: EINTR: stdin: ended by a signal: nothing was applied\n");
+	interrupted("apply -", 4, 0, "Error: EINTR: stdin: ended by a signal: applied\n");
+	interrupted("apply -", 4, EEXIST, "Error: EEXIST: stdin: refused\n");
+	interrupted("flush", 1, 0, "Error: EINTR: ended by a signal: applied\n");
+	interrupted("flush", 1, EPERM, "Error: EPERM: refused\n");
+	interrupted("-b -", 2, 0, "Error: EINTR: stdin:2: ended by a signal: applied\n");
+}
+
 void test_errors(void)
 {
 	struct outcome outcome;
@@ -152,4 +242,10 @@ void test_errors(void)
 	}
 	test_retries();
 	fake = (struct fake){};
+
+	no_module("service", "Error: ENOMODULE: module chsteer is not loaded");
+	no_module("flush", "Error: ENOMODULE: module chsteer is not loaded");
+	no_module("-j service", "{\"error\": \"module chsteer is not loaded");
+	reasons();
+	interruptions();
 }

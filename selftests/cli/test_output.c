@@ -171,9 +171,10 @@ static void test_version(void)
 	fake = (struct fake){ .no_module = true };
 	test_begin("version without a module");
 	run("--version", "", &outcome);
-	expect_status(&outcome, 0);
-	expect_in("stdout", outcome.out, "module chsteer is not loaded");
-	expect_is("stderr", outcome.err, "");
+	expect_status(&outcome, 2);
+	expect_in("stdout", outcome.out, "chctl ");
+	expect_in("stdout", outcome.out, "module chsteer is not loaded\n");
+	expect_in("stderr", outcome.err, "Error: ENOMODULE: module chsteer is not loaded");
 	outcome_free(&outcome);
 	test_end();
 }
