@@ -17,19 +17,19 @@
 #include "stats.h"
 #include "steer.h"
 #include "tunnel.h"
+#include "vrf.h"
 
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
-#include <net/l3mdev.h>
 
 /**
  * struct arrival - a packet at the hook
  * @skb: packet
  * @state: the hook's state
  * @table: services in force
- * @vrf: index of the VRF device that it came in by, or 0
+ * @vrf: number of the VRF that it came in by, or 0
  * @v6: it is IPv6
  * @gathered: it was put together from fragments
  * @pkt: what it is
@@ -66,7 +66,7 @@ static __always_inline s32 vrf_of(const struct nf_hook_state *state)
 	/* What it finds for all others, after a call. */
 	if (!dev || likely(!netif_is_l3_slave(dev) && !netif_is_l3_master(dev)))
 		return 0;
-	return l3mdev_master_ifindex_rcu(dev);
+	return chs_vrf_of_device(state->net, dev);
 }
 
 static void daddr_of(const struct arrival *arrival, union chs_addr *addr)

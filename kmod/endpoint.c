@@ -11,6 +11,7 @@
 
 #include "addr.h"
 #include "netns.h"
+#include "vrf.h"
 
 #include <linux/cache.h>
 #include <linux/percpu.h>
@@ -55,7 +56,8 @@ void chs_endpoint_table_exit(struct chs_net *cn)
 	mutex_destroy(&cn->endpoint_lock);
 }
 
-static struct chs_endpoint *endpoint_alloc(const struct chs_endpoint_key *key)
+static struct chs_endpoint *endpoint_alloc(const struct chs_endpoint_key *key,
+					   const struct chs_vrf *vrf)
 {
 	struct chs_endpoint *endpoint;
 
@@ -64,6 +66,7 @@ static struct chs_endpoint *endpoint_alloc(const struct chs_endpoint_key *key)
 		return NULL;
 
 	endpoint->key = *key;
+	endpoint->vrf = vrf;
 	endpoint->epoch = 1;
 	refcount_set(&endpoint->refs, 1);
 	/* Each in a cache line of its own. */
@@ -90,12 +93,15 @@ static void release_hops(struct chs_endpoint *endpoint)
  * chs_endpoint_get() - find or make an endpoint
  * @cn: namespace
  * @key: which
+ * @vrf: the VRF of the number in @key, or NULL; must stay for as long as the caller
+ *	has the endpoint
  *
  * Context: process; may sleep.
  * Return: the endpoint with a reference, or NULL if there is no memory.
  */
 struct chs_endpoint *chs_endpoint_get(struct chs_net *cn,
-				      const struct chs_endpoint_key *key)
+				      const struct chs_endpoint_key *key,
+				      const struct chs_vrf *vrf)
 {
 	struct chs_endpoint *endpoint;
 
@@ -106,7 +112,7 @@ struct chs_endpoint *chs_endpoint_get(struct chs_net *cn,
 		goto out;
 	}
 
-	endpoint = endpoint_alloc(key);
+	endpoint = endpoint_alloc(key, vrf);
 	if (endpoint && rhashtable_insert_fast(&cn->endpoints, &endpoint->node,
 					       params)) {
 		release_hops(endpoint);
@@ -194,12 +200,13 @@ static bool by_route(const struct chs_endpoint_key *key)
 }
 
 static enum chsteer_obstacle route_v4(const struct chs_endpoint_key *key,
-				      struct net *net, struct chs_hop *hop)
+				      s32 vrf, struct net *net,
+				      struct chs_hop *hop)
 {
 	struct flowi4 flow = {
 		.daddr = key->addr.w[3],
 		.saddr = by_route(key) ? 0 : key->source.w[3],
-		.flowi4_oif = key->vrf,
+		.flowi4_oif = vrf,
 		.flowi4_proto = outer_proto(key),
 	};
 	struct rtable *rt;
@@ -225,10 +232,11 @@ static enum chsteer_obstacle route_v4(const struct chs_endpoint_key *key,
 }
 
 static enum chsteer_obstacle route_v6(const struct chs_endpoint_key *key,
-				      struct net *net, struct chs_hop *hop)
+				      s32 vrf, struct net *net,
+				      struct chs_hop *hop)
 {
 	struct flowi6 flow = {
-		.flowi6_oif = key->vrf,
+		.flowi6_oif = vrf,
 		.flowi6_proto = outer_proto(key),
 	};
 	const struct rt6_info *rt;
@@ -266,16 +274,22 @@ static enum chsteer_obstacle route_v6(const struct chs_endpoint_key *key,
 
 /* Look a route up. On an obstacle there is none. */
 static enum chsteer_obstacle route(const struct chs_endpoint_key *key,
-				   struct net *net, struct chs_hop *hop)
+				   const struct chs_vrf *vrf, struct net *net,
+				   struct chs_hop *hop)
 {
+	s32 ifindex = vrf ? chs_vrf_ifindex(vrf) : 0;
 	enum chsteer_obstacle obstacle;
 
 	memset(hop, 0, sizeof(*hop));
-	obstacle = chs_addr_is_v4(&key->addr) ? route_v4(key, net, hop) :
-						route_v6(key, net, hop);
+	/* Index 0 would ask the main table. */
+	if (vrf && !ifindex)
+		return CHS_OBSTACLE_NO_ROUTE;
+	obstacle = chs_addr_is_v4(&key->addr) ?
+		   route_v4(key, ifindex, net, hop) :
+		   route_v6(key, ifindex, net, hop);
 	/* What a VRF's table lacks is looked for in the main one. */
-	if (!obstacle && key->vrf &&
-	    l3mdev_master_ifindex_rcu(hop->dst->dev) != key->vrf)
+	if (!obstacle && ifindex &&
+	    l3mdev_master_ifindex_rcu(hop->dst->dev) != ifindex)
 		obstacle = CHS_OBSTACLE_NO_ROUTE;
 	if (obstacle) {
 		dst_release(hop->dst);
@@ -333,7 +347,7 @@ enum chsteer_obstacle chs_endpoint_find(const struct chs_endpoint *endpoint,
 
 	/* Before the tables are asked: what changes then is asked for again. */
 	epoch = smp_load_acquire(&endpoint->epoch);
-	obstacle = route(key, net, &found);
+	obstacle = route(key, endpoint->vrf, net, &found);
 	if (!obstacle) {
 		set_nexthop(key, &found);
 		found.epoch = epoch;
@@ -384,12 +398,14 @@ static bool answers(const struct chs_hop *hop)
 /**
  * chs_endpoint_judge() - what stands in the way to an endpoint now
  * @key: which
+ * @vrf: the VRF of the number in @key, or NULL
  * @net: its namespace
  *
  * Context: process.
  * Return: the obstacle, or CHS_OBSTACLE_NONE.
  */
 enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
+					 const struct chs_vrf *vrf,
 					 struct net *net)
 {
 	enum chsteer_obstacle obstacle;
@@ -397,7 +413,7 @@ enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
 
 	local_bh_disable();
 	rcu_read_lock();
-	obstacle = route(key, net, &hop);
+	obstacle = route(key, vrf, net, &hop);
 	if (!obstacle) {
 		set_nexthop(key, &hop);
 		if (!answers(&hop))

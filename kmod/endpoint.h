@@ -21,12 +21,13 @@
 
 struct chs_net;
 struct chs_service;
+struct chs_vrf;
 
 /**
  * struct chs_endpoint_key - what makes an endpoint another one
  * @addr: address
  * @source: outer source address; all zero is by route
- * @vrf: index of the VRF device in which it is resolved, or 0
+ * @vrf: number of the VRF in which it is resolved, or 0
  * @mode: enum chsteer_mode
  *
  * Hashed and compared byte by byte, so that there must be no padding.
@@ -68,6 +69,7 @@ struct chs_hop {
  * @epoch: ways of another one are looked up again; odd, so never 0
  * @refs: one a backend of a version of a service
  * @key: which
+ * @vrf: the VRF of that number, which the services that hold this keep, or NULL
  * @node: in struct chs_net.endpoints
  */
 struct chs_endpoint {
@@ -75,6 +77,7 @@ struct chs_endpoint {
 	u32 epoch;
 	refcount_t refs;
 	struct chs_endpoint_key key;
+	const struct chs_vrf *vrf;
 	struct rhash_head node;
 };
 
@@ -86,7 +89,8 @@ static inline bool chs_mode_is_tunnel(u8 mode)
 int chs_endpoint_table_init(struct chs_net *cn);
 void chs_endpoint_table_exit(struct chs_net *cn);
 struct chs_endpoint *chs_endpoint_get(struct chs_net *cn,
-				      const struct chs_endpoint_key *key);
+				      const struct chs_endpoint_key *key,
+				      const struct chs_vrf *vrf);
 void chs_endpoint_hold(struct chs_endpoint *endpoint);
 void chs_endpoint_put(struct chs_net *cn, struct chs_endpoint *endpoint);
 void chs_endpoint_forget_routes(struct chs_net *cn);
@@ -95,6 +99,7 @@ enum chsteer_obstacle chs_endpoint_find(const struct chs_endpoint *endpoint,
 					struct net *net);
 struct neighbour *chs_endpoint_neighbour(const struct chs_hop *hop);
 enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
+					 const struct chs_vrf *vrf,
 					 struct net *net);
 
 /*

@@ -35,10 +35,11 @@ static int __net_init net_init(struct net *net)
 		return -ENOMEM;
 	chs_table_seal(table);
 	err = chs_endpoint_table_init(cn);
-	if (err) {
-		chs_table_free(table);
-		return err;
-	}
+	if (err)
+		goto err_table;
+	err = chs_vrf_net_init(cn);
+	if (err)
+		goto err_endpoints;
 
 	cn->net = net;
 	cn->flows_limited = net->user_ns != &init_user_ns;
@@ -51,9 +52,14 @@ static int __net_init net_init(struct net *net)
 	INIT_DELAYED_WORK(&cn->sweep_work, chs_sweep_work);
 	INIT_DELAYED_WORK(&cn->deadline_work, chs_deadline_work);
 	INIT_DELAYED_WORK(&cn->settle_work, chs_settle_work);
-	INIT_WORK(&cn->vrf_work, chs_vrf_work);
 	RCU_INIT_POINTER(cn->table, table);
 	return 0;
+
+err_endpoints:
+	chs_endpoint_table_exit(cn);
+err_table:
+	chs_table_free(table);
+	return err;
 }
 
 /* The core waits for a grace period between this and net_exit_batch(). */
@@ -63,7 +69,6 @@ static void __net_exit net_pre_exit(struct net *net)
 
 	WRITE_ONCE(cn->dying, true);
 	/* First of all: their transactions would ask for the hooks anew. */
-	cancel_work_sync(&cn->vrf_work);
 	cancel_delayed_work_sync(&cn->deadline_work);
 	cancel_delayed_work_sync(&cn->sweep_work);
 	cancel_delayed_work_sync(&cn->settle_work);
@@ -105,6 +110,7 @@ static void __net_exit net_exit_batch(struct list_head *nets)
 		chs_txn_drain(chs_net(net));
 		net_clear(net);
 		chs_endpoint_table_exit(chs_net(net));
+		chs_vrf_net_exit(chs_net(net));
 	}
 }
 

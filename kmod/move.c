@@ -14,7 +14,7 @@ static bool has_other_key(const struct chs_service *old,
 {
 	return old->proto != new->proto || old->lo != new->lo ||
 	       old->hi != new->hi || !chs_addr_equal(&old->addr, &new->addr) ||
-	       strcmp(old->vrf_name, new->vrf_name);
+	       old->vrf != new->vrf;
 }
 
 /**

@@ -5,6 +5,7 @@
 #include "endpoint.h"
 #include "netlink_gen.h"
 #include "netns.h"
+#include "vrf.h"
 
 #include <net/genetlink.h>
 #include <net/sock.h>
@@ -218,7 +219,10 @@ static void warn_of_obstacle(struct chs_request *req,
 
 	if (!chs_service_is_direct(svc))
 		return;
-	switch (chs_endpoint_judge(&key, req->cn->net)) {
+	/* Its absence has been told with the service. */
+	if (svc->vrf_ref && !chs_vrf_ifindex(svc->vrf_ref))
+		return;
+	switch (chs_endpoint_judge(&key, svc->vrf_ref, req->cn->net)) {
 	case CHS_OBSTACLE_NO_ROUTE:
 		what = "no route leads to it";
 		break;

@@ -60,6 +60,7 @@ static int parse_flow_vrf(struct chs_request *req, const struct nlattr *attr,
 			  s32 *vrf)
 {
 	char name[IFNAMSIZ];
+	s32 index;
 	int err;
 
 	*vrf = 0;
@@ -68,10 +69,12 @@ static int parse_flow_vrf(struct chs_request *req, const struct nlattr *attr,
 	err = chs_nl_label(attr, "vrf", true, name, sizeof(name), &req->msg);
 	if (err)
 		return err;
-	*vrf = chs_vrf_index(req->cn->net, name);
-	if (*vrf < 0)
+	index = chs_vrf_index(req->cn->net, name);
+	if (index < 0)
 		return chs_msg_fail(&req->msg, -ENODEV, attr,
 				    "vrf '%s' is no VRF device", name);
+	/* As for a packet that comes in by it. */
+	*vrf = chs_vrf_of_index(req->cn, index);
 	return 0;
 }
 
@@ -101,10 +104,10 @@ static int parse_flow_zone(struct chs_request *req, const struct nlattr *attr,
  * chs_nl_flow() - flow that a request names
  * @req: request
  * @tuple: where it goes
- * @vrf: where the index of its VRF device goes, 0 for outside of any
+ * @vrf: where the number of its VRF goes, 0 for outside of any
  * @zone: where its zone of conntrack goes, -1 for any; NULL refuses one
  *
- * Context: process.
+ * Context: process; under RCU.
  * Return: 0, -EINVAL or -ENODEV.
  */
 int chs_nl_flow(struct chs_request *req, struct chs_tuple *tuple, s32 *vrf,

@@ -10,6 +10,7 @@
 #include "settle.h"
 #include "stats.h"
 #include "transition.h"
+#include "vrf.h"
 
 #include <linux/ktime.h>
 #include <linux/timekeeping.h>
@@ -83,8 +84,8 @@ static int put_direct(struct sk_buff *skb, const struct chs_service *svc)
 	     nla_put_be16(skb, CHS_A_SERVICE_GUE_PORT, svc->gue_port)) ||
 	    (chs_service_has_source(svc) &&
 	     chs_nl_put_address(skb, CHS_A_SERVICE_SOURCE, &svc->source)) ||
-	    (*svc->vrf_name &&
-	     nla_put_string(skb, CHS_A_SERVICE_VRF, svc->vrf_name)))
+	    (svc->vrf_ref &&
+	     nla_put_string(skb, CHS_A_SERVICE_VRF, svc->vrf_ref->name)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -211,6 +212,9 @@ int chs_nl_put_service_status(struct sk_buff *skb,
 	    nla_put_u64_64bit(skb, CHS_A_SERVICE_STATUS_DIGEST,
 			      svc->ring->ring.digest,
 			      CHS_A_SERVICE_STATUS_PAD) ||
+	    (svc->vrf_ref &&
+	     nla_put_u8(skb, CHS_A_SERVICE_STATUS_VRF_PRESENT,
+			!!chs_vrf_ifindex(svc->vrf_ref))) ||
 	    put_affinity_status(skb, svc) ||
 	    put_stats(skb, svc))
 		return -EMSGSIZE;
@@ -272,7 +276,7 @@ static int put_direct_status(struct sk_buff *skb,
 			   max(atomic_read(&backend->member->tracked), 0)) ?:
 	       nla_put_u8(skb, CHS_A_BACKEND_STATUS_OBSTACLE,
 			  chs_endpoint_judge(&backend->endpoint->key,
-					     svc->cn->net));
+					     svc->vrf_ref, svc->cn->net));
 }
 
 /* By the wall clock as it is set now. */

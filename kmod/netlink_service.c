@@ -162,19 +162,18 @@ static int parse_mode(struct chs_request *req, struct chs_service *svc)
 static int parse_vrf(struct chs_request *req, struct chs_service *svc)
 {
 	const struct nlattr *attr = req->service[CHS_A_SERVICE_VRF];
+	char name[IFNAMSIZ];
 	int err;
 
 	if (!attr)
 		return 0;
-	err = chs_nl_label(attr, "vrf", true, svc->vrf_name,
-			   sizeof(svc->vrf_name), &req->msg);
+	err = chs_nl_label(attr, "vrf", true, name, sizeof(name), &req->msg);
 	if (err)
 		return err;
-	svc->vrf = chs_vrf_index(req->cn->net, svc->vrf_name);
-	if (svc->vrf < 0)
-		return chs_msg_fail(&req->msg, -ENODEV, attr,
-				    "vrf '%s' of service '%s' is no VRF device",
-				    svc->vrf_name, svc->name);
+	svc->vrf_ref = chs_vrf_get(req->cn, name);
+	if (!svc->vrf_ref)
+		return -ENOMEM;
+	svc->vrf = svc->vrf_ref->id;
 	return 0;
 }
 
@@ -426,7 +425,7 @@ static void warn_of_sockets(struct chs_request *req,
 	char buf[CHS_ENDPOINT_STRLEN];
 	u16 port;
 
-	if (*svc->vrf_name || !chs_route_local(net, &svc->addr))
+	if (svc->vrf_ref || !chs_route_local(net, &svc->addr))
 		return;
 
 	port = chs_service_is_direct(svc) ?
@@ -454,6 +453,10 @@ static void warn_of_surroundings(struct chs_request *req,
 	bool v6 = chs_service_is_v6(svc);
 	char buf[CHS_ENDPOINT_STRLEN];
 
+	if (svc->vrf_ref && !chs_vrf_ifindex(svc->vrf_ref))
+		chs_msg_warn(&req->msg,
+			     "service '%s': vrf '%s' is no VRF device: nothing matches until it is",
+			     svc->name, svc->vrf_ref->name);
 	if (!chs_service_is_direct(svc) && !chs_route_forwards(net, v6))
 		chs_msg_warn(&req->msg,
 			     "service '%s': mode nat, but forwarding of IPv%c is off: %s",
@@ -541,7 +544,7 @@ static const char *fixed_difference(const struct chs_service *a,
 		return "address";
 	if (a->lo != b->lo || a->hi != b->hi)
 		return "port";
-	if (strcmp(a->vrf_name, b->vrf_name))
+	if (a->vrf != b->vrf)
 		return "vrf";
 	if (a->mode != b->mode)
 		return "mode";

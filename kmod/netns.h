@@ -9,6 +9,7 @@
 #ifndef CHS_NETNS_H
 #define CHS_NETNS_H
 
+#include <linux/idr.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rhashtable-types.h>
@@ -39,12 +40,15 @@
  * @retry: seconds until what failed is tried again, or 0
  * @settle_work: closes arcs and forgets flows
  * @settle_at: jiffies when @settle_work runs, while it is pending
- * @vrf_work: finds the VRF devices of services by their names again
  * @hooks: hooks, registered or not; IPv4, IPv6
  * @nat_hooked: whether the hooks of mode nat are registered; IPv4, IPv6
  * @direct_hooked: the same of the direct modes
  * @n_flows: flows that are remembered, in a namespace where they are limited
  * @flows_limited: they are: the initial user namespace does not own it
+ * @vrf_lock: guards what follows; taken under RTNL, inside of @lock, or alone
+ * @vrfs_by_name: struct chs_vrf, all that services name
+ * @vrfs_by_index: those whose device is there; packets read it, under RCU
+ * @vrf_ids: numbers of VRFs
  * @endpoint_lock: guards @endpoints; taken inside of @lock, or alone
  * @endpoints: where packets of the direct modes go
  * @icmp_lock: guards @icmp_buckets
@@ -68,13 +72,17 @@ struct chs_net {
 	u32 retry;
 	struct delayed_work settle_work;
 	unsigned long settle_at;
-	struct work_struct vrf_work;
 	struct chs_hooks hooks[2];
 	bool nat_hooked[2];
 	bool direct_hooked[2];
 
 	atomic_t n_flows;
 	bool flows_limited;
+
+	struct mutex vrf_lock; /* protects the next 3 fields */
+	struct rhashtable vrfs_by_name;
+	struct rhashtable vrfs_by_index;
+	struct ida vrf_ids;
 
 	struct mutex endpoint_lock; /* protects @endpoints */
 	struct rhashtable endpoints;

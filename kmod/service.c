@@ -8,6 +8,7 @@
 #include "msg.h"
 #include "stats.h"
 #include "transition.h"
+#include "vrf.h"
 
 #include <linux/in.h>
 #include <linux/jhash.h>
@@ -98,6 +99,7 @@ struct chs_service *chs_service_clone(const struct chs_service *from)
 	svc->n_backends = 0;
 	chs_stats_get(svc->stats);
 	chs_charge_get(svc->memcg);
+	chs_vrf_hold(svc->vrf_ref);
 	if (chs_service_reserve(svc, from->n_backends)) {
 		chs_service_free(svc);
 		return NULL;
@@ -143,6 +145,8 @@ void chs_service_free(struct chs_service *svc)
 	ring_put(svc->ring);
 	chs_stats_put(svc->stats);
 	mem_cgroup_put(svc->memcg);
+	/* Last, for endpoints read it. */
+	chs_vrf_put(svc->cn, svc->vrf_ref);
 	kfree(svc);
 }
 
@@ -262,7 +266,7 @@ static int build_endpoints(struct chs_service *svc)
 		    !memcmp(&backend->endpoint->key, &key, sizeof(key)))
 			continue;
 		chs_endpoint_put(svc->cn, backend->endpoint);
-		backend->endpoint = chs_endpoint_get(svc->cn, &key);
+		backend->endpoint = chs_endpoint_get(svc->cn, &key, svc->vrf_ref);
 		if (!backend->endpoint)
 			return -ENOMEM;
 	}
@@ -361,7 +365,7 @@ bool chs_service_same(const struct chs_service *a, const struct chs_service *b)
 	       a->conf.balance == b->conf.balance &&
 	       a->affinity == b->affinity && a->window == b->window &&
 	       a->timeout == b->timeout && a->timeout_set == b->timeout_set &&
-	       a->max_flows == b->max_flows && a->vrf == b->vrf &&
+	       a->max_flows == b->max_flows &&
 	       chs_addr_equal(&a->source, &b->source);
 }
 

@@ -12,7 +12,6 @@
 #define CHS_SERVICE_H
 
 #include <linux/chsteer.h>
-#include <linux/if.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
@@ -28,6 +27,7 @@ struct chs_msg;
 struct chs_net;
 struct chs_transition;
 struct mem_cgroup;
+struct chs_vrf;
 
 #define CHS_NAME_LEN		32
 #define CHS_SERVICES_MAX	65535
@@ -64,7 +64,7 @@ struct chs_ring_ref {
  * @masquerade: translate the source as well
  * @empty: no arc has an owner
  * @affinity: enum chsteer_affinity; means nothing in mode nat
- * @vrf: index of the VRF device, 0 for outside of any
+ * @vrf: number of the VRF (struct chs_vrf.id), 0 for outside of any
  * @gue_port: outer UDP port
  * @window: seconds for which an arc remembers its former owner
  * @timeout: seconds of idleness after which a flow may be forgotten
@@ -75,7 +75,7 @@ struct chs_ring_ref {
  * @seed_default: the key is the documented one
  * @timeout_set: @timeout was given; else it is @window
  * @source: outer source address; all zero is by route
- * @vrf_name: name of the VRF device, or empty
+ * @vrf_ref: the VRF, with a reference; NULL for outside of any
  * @cn: namespace
  * @memcg: memory cgroup of the process that added it, with a reference; or NULL
  * @forced: taken although it may hold this host's port 22
@@ -116,7 +116,7 @@ struct chs_service {
 	bool seed_default;
 	bool timeout_set;
 	union chs_addr source;
-	char vrf_name[IFNAMSIZ];
+	struct chs_vrf *vrf_ref;
 	struct chs_net *cn;
 	struct mem_cgroup *memcg;
 	bool forced;

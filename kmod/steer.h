@@ -18,7 +18,7 @@ struct nf_hook_state;
  * struct chs_question - packet that "lookup" asks about
  * @tuple: its flow
  * @ct: its connection as conntrack has it, with a reference, or NULL
- * @vrf: index of the VRF device that it comes in by, or 0
+ * @vrf: number of the VRF that it comes in by, or 0
  * @established: whether it belongs to a flow already running
  * @ring_only: leave out what would tell who is connected
  */
@@ -83,7 +83,7 @@ static __always_inline bool chs_steer_bridged(const struct sk_buff *skb)
  * chs_steer_service() - service that a flow is for
  * @table: services in force
  * @tuple: the flow
- * @vrf: index of the VRF device that it comes in by, or 0
+ * @vrf: number of the VRF that it comes in by, or 0
  *
  * Context: under RCU, or with the namespace's lock held.
  * Return: the service, or NULL.

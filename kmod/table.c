@@ -80,12 +80,13 @@ static int index_reserve(struct chs_index **index, u32 n)
 	return 0;
 }
 
+/* Where @svc itself is, or the empty slot at which a search for it ends. */
 static u32 index_at(const struct chs_index *index, u32 hash,
 		    const struct chs_service *svc)
 {
 	u32 at = hash >> index->shift;
 
-	while (index->slots[at].svc != svc)
+	while (index->slots[at].svc && index->slots[at].svc != svc)
 		at = (at + 1) & index->mask;
 	return at;
 }
@@ -100,6 +101,8 @@ static void index_del(struct chs_index *index, u32 hash,
 	u32 gap = index_at(index, hash, svc);
 	u32 at = gap, home;
 
+	if (!index->slots[gap].svc)
+		return;
 	for (;;) {
 		at = (at + 1) & index->mask;
 		if (!index->slots[at].svc)
@@ -165,10 +168,19 @@ static u32 list_bound_of(const struct chs_list *list,
 			  (u32)svc->lo << 16 | svc->hi);
 }
 
-/* Where @svc is: services of a list have different keys. */
+/*
+ * Where @svc itself is, or the end. Services of a list have different keys, but
+ * a removal must not rely on it: it would take another service's entry.
+ */
 static u32 list_at(const struct chs_list *list, const struct chs_service *svc)
 {
-	return list_bound_of(list, svc) - 1;
+	u32 at = list_bound_of(list, svc);
+
+	if (likely(at && list->svcs[at - 1] == svc))
+		return at - 1;
+	for (at = 0; at < list->n && list->svcs[at] != svc; at++)
+		;
+	return at;
 }
 
 /* Grow before an insertion, so that the insertion itself cannot fail. */
@@ -219,6 +231,8 @@ static void list_del_svc(struct chs_list *list, const struct chs_service *svc)
 {
 	u32 at = list_at(list, svc);
 
+	if (at == list->n)
+		return;
 	list->n--;
 	memmove(list->svcs + at, list->svcs + at + 1,
 		(list->n - at) * sizeof(*list->svcs));
@@ -269,7 +283,7 @@ static struct chs_service *range_before(const struct chs_table *table,
  * chs_table_lookup_wide() - service of more than one port that a packet is for
  * @table: table
  * @addr: destination address; by value, so that who asks may have it in registers
- * @vrf: index of the VRF device that it came in by, or 0
+ * @vrf: number of the VRF that it came in by, or 0
  * @proto: protocol
  * @port: destination port, host order
  *
@@ -297,7 +311,7 @@ struct chs_service *chs_table_lookup_wide(const struct chs_table *table,
  * chs_table_direct_at() - a service in a direct mode that has an address
  * @table: table
  * @addr: address
- * @vrf: index of the VRF device, or 0
+ * @vrf: number of the VRF, or 0
  *
  * Context: any; under RCU or with the namespace's lock held.
  * Return: one of them, or NULL if there is none.
@@ -487,12 +501,16 @@ int chs_table_insert(struct chs_table *table, struct chs_service *svc)
 /**
  * chs_table_remove() - take a service out
  * @table: a table that is not published
- * @svc: service in it
+ * @svc: service; one that is not in it changes nothing
  *
  * Context: any.
  */
 void chs_table_remove(struct chs_table *table, struct chs_service *svc)
 {
+	u32 at = index_at(table->by_name, svc->name_hash, svc);
+
+	if (!table->by_name->slots[at].svc)
+		return;
 	if (is_range(svc))
 		list_del_svc(&table->ranges, svc);
 	else

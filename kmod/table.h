@@ -167,7 +167,7 @@ struct chs_service *chs_table_next(const struct chs_table *table, u32 *at);
  * chs_table_lookup_key() - service of one port, or of any
  * @table: table
  * @addr: destination address
- * @vrf: index of the VRF device, or 0
+ * @vrf: number of the VRF, or 0
  * @proto: protocol
  * @port: port, host order; 0 for that of any port
  *
@@ -196,7 +196,7 @@ chs_table_lookup_key(const struct chs_table *table, const union chs_addr *addr,
  * chs_table_lookup() - service that a packet is for
  * @table: table
  * @addr: destination address
- * @vrf: index of the VRF device that it came in by, or 0
+ * @vrf: number of the VRF that it came in by, or 0
  * @proto: protocol
  * @port: destination port
  *

@@ -18,6 +18,7 @@
 #include "packet.h"
 #include "service.h"
 #include "steer.h"
+#include "vrf.h"
 
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -295,7 +296,7 @@ static void restore_hop(struct sk_buff *skb, bool v6)
  * @skb: ICMP or ICMPv6 error; not changed
  * @state: the hook's state
  * @table: services in force
- * @vrf: index of the VRF device that it came in by, or 0
+ * @vrf: number of the VRF that it came in by, or 0
  * @pkt: what it is
  *
  * A router on the way to a backend found an outer packet too big. Without a
@@ -313,6 +314,7 @@ void chs_tunnel_error(struct sk_buff *skb, const struct nf_hook_state *state,
 	struct quote quote;
 	struct sk_buff *copy;
 	u32 overhead;
+	s32 oif;
 
 	quote.mtu = told_mtu(skb, v6, pkt);
 	if (!quote.mtu)
@@ -333,12 +335,13 @@ void chs_tunnel_error(struct sk_buff *skb, const struct nf_hook_state *state,
 	svc = quoted_service(copy, table, &quote, vrf);
 	if (!svc)
 		goto out;
+	oif = svc->vrf_ref ? chs_vrf_ifindex(svc->vrf_ref) : 0;
 
 	if (v6)
-		ip6_update_pmtu(copy, state->net, htonl(quote.mtu), vrf, 0,
+		ip6_update_pmtu(copy, state->net, htonl(quote.mtu), oif, 0,
 				sock_net_uid(state->net, NULL));
 	else
-		ipv4_update_pmtu(copy, state->net, quote.mtu, vrf,
+		ipv4_update_pmtu(copy, state->net, quote.mtu, oif,
 				 quote.outer);
 
 	overhead = chs_tunnel_overhead(svc->mode, v6);

@@ -336,37 +336,6 @@ struct chs_service *chs_txn_edit(struct chs_net *cn, struct chs_txn *txn,
 }
 
 /**
- * chs_txn_move() - have a service in another VRF
- * @cn: namespace
- * @txn: transaction
- * @svc: service in chs_txn_table()
- * @vrf: index of the VRF device
- *
- * Context: process; may sleep; @cn's lock held.
- * Return: 0 or -ENOMEM.
- */
-int chs_txn_move(struct chs_net *cn, struct chs_txn *txn,
-		 struct chs_service *svc, s32 vrf)
-{
-	int err;
-
-	svc = chs_txn_edit(cn, txn, svc);
-	if (!svc)
-		return -ENOMEM;
-
-	chs_table_remove(txn->table, svc);
-	svc->vrf = vrf;
-	svc->key_hash = chs_table_hash(&svc->addr, vrf, svc->proto, svc->lo);
-	err = chs_table_insert(txn->table, svc);
-	if (err) {
-		/* It is in no table any more, so it is no edit either. */
-		svc->edit->new = NULL;
-		chs_service_free(svc);
-	}
-	return err;
-}
-
-/**
  * chs_txn_del() - remove a service with its backends
  * @cn: namespace
  * @txn: transaction

@@ -91,8 +91,6 @@ int chs_txn_add(struct chs_net *cn, struct chs_txn *txn,
 		struct chs_service *svc);
 struct chs_service *chs_txn_edit(struct chs_net *cn, struct chs_txn *txn,
 				 struct chs_service *svc);
-int chs_txn_move(struct chs_net *cn, struct chs_txn *txn,
-		 struct chs_service *svc, s32 vrf);
 int chs_txn_del(struct chs_net *cn, struct chs_txn *txn,
 		struct chs_service *svc);
 int chs_txn_flush(struct chs_net *cn, struct chs_txn *txn);

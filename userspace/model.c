@@ -408,6 +408,7 @@ static void get_service_status(struct nlattr *nest, struct ctl_service *svc)
 	svc->generation = get_u64(tb[CHS_A_SERVICE_STATUS_GENERATION]);
 	svc->digest = get_u64(tb[CHS_A_SERVICE_STATUS_DIGEST]);
 	svc->status = told(tb, CHS_A_SERVICE_STATUS_MAX);
+	svc->vrf_present = get_u8(tb[CHS_A_SERVICE_STATUS_VRF_PRESENT], 1);
 	svc->open = get_u32(tb[CHS_A_SERVICE_STATUS_OPEN], 0);
 	svc->settles_in = get_u32(tb[CHS_A_SERVICE_STATUS_SETTLES_IN], 0);
 	svc->tracked_flows = get_u32(tb[CHS_A_SERVICE_STATUS_TRACKED_FLOWS], 0);

@@ -61,6 +61,7 @@ struct ctl_stats {
  * @open: arcs that are not settled
  * @settles_in: seconds until they are
  * @tracked_flows: flows remembered
+ * @vrf_present: a VRF device of that name is there
  * @stats: counters
  * @first: its first backend in a snapshot
  * @n: number of them there
@@ -97,6 +98,7 @@ struct ctl_service {
 	uint32_t open;
 	uint32_t settles_in;
 	uint32_t tracked_flows;
+	bool vrf_present;
 	struct ctl_stats stats;
 
 	uint32_t first;

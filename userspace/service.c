@@ -128,6 +128,16 @@ static void show_affinity(const struct ctl_service *svc)
 	show_number(svc, CHS_A_SERVICE_TIMEOUT, "timeout", svc->timeout);
 }
 
+static void show_vrf(const struct ctl_service *svc)
+{
+	bool known = svc->status & CTL_BIT(CHS_A_SERVICE_STATUS_VRF_PRESENT);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s%s", svc->vrf ? svc->vrf : "",
+		 known && !svc->vrf_present ? " (absent)" : "");
+	ctl_out_str(CTL_OUT_TEXT, "vrf", svc->vrf ? text : NULL);
+}
+
 static void show_options(const struct ctl_service *svc)
 {
 	ctl_out_str(CTL_OUT_ANY, "mode", ctl_choice_name(ctl_modes, svc->mode));
@@ -143,7 +153,12 @@ static void show_options(const struct ctl_service *svc)
 	ctl_out_bool(CTL_OUT_ANY, "masquerade", svc->masquerade);
 	show_number(svc, CHS_A_SERVICE_GUE_PORT, "gue_port", svc->gue_port);
 	ctl_out_str(CTL_OUT_ANY, "source", ctl_addr_text(&svc->source));
-	ctl_out_str(CTL_OUT_ANY, "vrf", svc->vrf);
+	show_vrf(svc);
+	ctl_out_str(CTL_OUT_JSON, "vrf", svc->vrf);
+	if (svc->status & CTL_BIT(CHS_A_SERVICE_STATUS_VRF_PRESENT))
+		ctl_out_bool(CTL_OUT_JSON, "vrf_present", svc->vrf_present);
+	else
+		ctl_out_null(CTL_OUT_JSON, "vrf_present");
 }
 
 /**
@@ -224,7 +239,7 @@ int ctl_show_all(void)
 		ctl_out_u64(CTL_OUT_TEXT, "backends", svc->n_backends);
 		ctl_out_hex(CTL_OUT_ANY, "digest", svc->digest);
 		if (svc->vrf)
-			ctl_out_str(CTL_OUT_TEXT, "vrf", svc->vrf);
+			show_vrf(svc);
 		ctl_show_open(CTL_OUT_JSON, svc);
 		ctl_show_backends(&snap, svc, false);
 		ctl_out_close();

@@ -214,6 +214,8 @@ static void put_status(struct buf *b, const struct fake_service *svc)
 	put_stats(b, svc);
 	if (svc->mode != CHS_MODE_NAT)
 		put_open(b, svc);
+	if (svc->vrf)
+		put_u8(b, CHS_A_SERVICE_STATUS_VRF_PRESENT, 0);
 	nest_end(b, nest);
 }
 

@@ -234,10 +234,6 @@ def direct():
     yield (SET, service("dsr", window=201), "EINVAL", "service.window",
            "timeout 200 of service 'dsr' is below its window 201")
     yield option("gue-port", "gue-port 0 is none", mode=GUE, gue_port=0)
-    yield option("vrf", "vrf 'red' of service 'new' is no VRF device",
-                 "ENODEV", mode=ROUTE, vrf="red")
-    yield option("vrf", "vrf 'lo' of service 'new' is no VRF device",
-                 "ENODEV", mode=ROUTE, vrf="lo")
     yield option("vrf", "vrf is empty", mode=ROUTE, vrf="")
     for addr, why in (("127.0.0.1", "a loopback"), ("224.0.0.1", "a multicast")):
         yield option("source", "source %s is %s address" % (addr, why),
