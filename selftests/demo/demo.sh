@@ -261,8 +261,8 @@ topology()
 	{
 		cat <<- EOT
 			link set lo up
-			addr add $VIP/32 dev lo
-			addr add $VIP6/128 dev lo nodad
+			route add blackhole $VIP
+			route add blackhole $VIP6
 			link add l0 type veth peer name c0 netns client
 			addr add 192.0.2.1/24 dev l0
 			addr add 2001:db8:a::1/64 dev l0 nodad

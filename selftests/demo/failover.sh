@@ -52,7 +52,6 @@ failover_topology()
 			link set lo up
 			link set l0 up
 			link set e0 up
-			addr add $VIP/32 dev lo
 			addr add 10.0.$i.2/24 dev l0
 			addr add 198.51.100.$i/24 dev e0
 			route add default via 10.0.$i.1
@@ -130,6 +129,7 @@ on_both()
 # those in them are known to the director that saw them begin only.
 chsteer_begin()
 {
+	on_both ip route add blackhole $VIP
 	on_both chctl service add web tcp $VIP:80 mode route
 	on_both chctl backend add web 198.51.100.{11,12,13}
 }
@@ -143,6 +143,7 @@ chsteer_change()
 chsteer_end()
 {
 	on_both chctl flush
+	on_both ip route del blackhole $VIP
 }
 
 # mh is IPVS' consistent hashing; the ports are part of it, as they are here.
@@ -150,6 +151,8 @@ ipvs_begin()
 {
 	local i
 
+	# It takes packets that are for the host itself only.
+	on_both ip addr add $VIP/32 dev lo
 	on_both ipvsadm -A -t $VIP:80 -s mh -b mh-port
 	for i in 1 2 3; do
 		on_both ipvsadm -a -t $VIP:80 -r 198.51.100.$((10 + i)):80 -g -w 100
@@ -165,6 +168,7 @@ ipvs_change()
 ipvs_end()
 {
 	on_both ipvsadm -C
+	on_both ip addr del $VIP/32 dev lo
 }
 
 sloppy_begin()
