@@ -42,7 +42,9 @@ done
 in_root()
 {
 	# shellcheck disable=SC2016 # for that shell
-	unshare --mount --propagation private bash -ec '
+	# In a chroot the root directory may be no mount point, and is left as it is.
+	unshare --mount --propagation unchanged bash -ec '
+		mount --make-rprivate / 2> /dev/null || :
 		mount -t proc proc "$1/proc"
 		mount --bind "$2" "$1/build"
 		exec chroot "$1" "${@:3}"' in_root "$KROOT" "$out" "$@"
