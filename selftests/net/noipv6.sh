@@ -113,7 +113,7 @@ v4()
 		chs_cmd_ok chs_ctl service add "$mode" tcp "$CHS_VIP4:$port" mode "$mode" \
 			"${options[@]}"
 		chs_cmd_ok chs_ctl backend add "$mode" "$(chs_b4 1)"
-		chs_conns cl open tcp "$CHS_VIP4" $port 5
+		chs_conns cl open tcp "$CHS_VIP4" "$port" 5
 		chs_answers "$mode" answered=5 b1=5
 		if [[ $mode != nat ]]; then
 			chs_cmd_ok chs_ctl -j backend show "$mode"
@@ -122,7 +122,7 @@ v4()
 		chs_conns cl close
 		# The last one goes, and the error is IPv4's.
 		chs_cmd_ok chs_ctl backend del "$mode" "$(chs_b4 1)"
-		chs_conns cl open tcp "$CHS_VIP4" $port 1
+		chs_conns cl open tcp "$CHS_VIP4" "$port" 1
 		chs_answers "$mode, empty" refused=1
 		chs_conns cl forget
 		port=$((port + 1)) options=()

@@ -41,13 +41,13 @@ remembers()
 	(($(chs_tracked lb) == $1))
 }
 
-# fill [SEED]: COUNT flows
+# fill SEED: COUNT flows
 fill()
 {
 	local before
 
 	before=$(chs_tracked lb)
-	chs_frames flood.py udp 4 53 "$COUNT" "${1:-0}"
+	chs_frames flood.py udp 4 53 "$COUNT" "$1"
 	chs_busywait 20000 remembers $((before + COUNT)) ||
 		chs_fail "$(chs_tracked lb) flows of $((before + COUNT))"
 }
@@ -80,7 +80,7 @@ sweep()
 {
 	local kept waker
 
-	fill
+	fill 0
 	kept=$(tracked_at 2)
 	wakes_often
 	waker=$CHS_PID
