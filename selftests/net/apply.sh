@@ -105,8 +105,8 @@ untouched()
 	chs_cmd_ok chs_in lb chctl apply "$file"
 	chs_expect output "$CHS_OUT" ""
 	chs_cmd_ok chs_in lb chctl -j apply "$file"
-	chs_expect outcome "$(jq -c . <<< "$CHS_OUT")" \
-		'{"added":0,"changed":0,"removed":0,"unchanged":13,"moved":0}'
+	chs_expect outcome "$(chs_json '[.added, .changed, .removed, .unchanged, .moved] | join(" ")')" \
+		"0 0 0 13 0"
 	chs_cmd_ok chs_in lb chctl -j backend show
 	chs_expect state "$(chs_json "$counters")$(chs_in lb chctl -j service show)" "$before"
 
