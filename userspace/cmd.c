@@ -8,6 +8,7 @@
 
 #include "err.h"
 #include "interrupt.h"
+#include "progress.h"
 
 #define A_SERVICE(attr)	CTL_BIT(CHS_A_SERVICE_##attr)
 #define A_BACKEND(attr)	CTL_BIT(CHS_A_BACKEND_##attr)
@@ -392,5 +393,8 @@ int ctl_cmd_exec(char **words)
 	if (ret)
 		return ret;
 	ctl_interrupt_hold();
-	return ctl_interrupt_release(ctl_nl_do(msg, NULL, NULL));
+	ctl_progress_begin("waiting for the kernel");
+	ret = ctl_nl_do(msg, NULL, NULL);
+	ctl_progress_end();
+	return ctl_interrupt_release(ret);
 }

@@ -17,6 +17,7 @@
 
 /* Last: its types stand in for the kernel's. */
 #include "nodes.h"
+#include "progress.h"
 
 /* Failures at once. */
 #define FAILED_MAX	2
@@ -152,8 +153,10 @@ static int try_cases(struct inquiry *inq)
 	for (failed[0] = 0; failed[0] < n; failed[0]++) {
 		failed[1] = inq->failures > 1 ? failed[0] + 1 : n - 1;
 		for (; failed[1] < n; failed[1]++, i++) {
-			if (is_tried(i, inq->cases))
+			if (is_tried(i, inq->cases)) {
+				ctl_progress_at(i, inq->cases);
 				ret = try_case(inq, failed);
+			}
 			if (ret)
 				return ret;
 		}
@@ -285,7 +288,9 @@ static int inquire(const char *service, const struct ctl_nodes *nodes,
 			.cases = count_cases(nodes->n, n + 1),
 			.worst = worst + (size_t)n * nodes->n,
 		};
+		ctl_progress_begin(n ? "any two backends fail" : "any backend fails");
 		ret = try_cases(&inqs[n]);
+		ctl_progress_end();
 		find_most(&inqs[n]);
 	}
 	if (!ret && !n)

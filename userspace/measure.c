@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "err.h"
+#include "progress.h"
 
 /* Last: its types stand in for the kernel's. */
 #include "measure.h"
@@ -251,8 +252,10 @@ static int measure_moves(struct trial *trial, struct ctl_figures *figures)
 
 	figures->moves = trial->event == CTL_EVENT_WEIGHT ? trial->scheme->weighs :
 			 trial->event == CTL_EVENT_REMOVE ? trial->scheme->any : true;
-	for (turn = 0; !ret && figures->moves && turn < turns; turn++)
+	for (turn = 0; !ret && figures->moves && turn < turns; turn++) {
+		ctl_progress_at(turn, turns);
 		ret = measure_turn(trial, (uint64_t)turn * n / turns, n_keys, figures);
+	}
 	return ret;
 }
 

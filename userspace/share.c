@@ -11,6 +11,7 @@
 #include "err.h"
 #include "out.h"
 #include "plot.h"
+#include "progress.h"
 #include "show.h"
 
 #define NO_OWNER	0xffff
@@ -289,13 +290,7 @@ static int count_open(const char *name, uint32_t *open)
 	return CTL_OK;
 }
 
-/**
- * ctl_ring_wait() - chctl ring wait
- * @args: its arguments
- *
- * Return: exit status.
- */
-int ctl_ring_wait(struct ctl_args *args)
+static int wait_settled(struct ctl_args *args)
 {
 	const char *name = args->argv[0], *limit = args->argv[1];
 	uint32_t open = 0, seconds = 0;
@@ -319,6 +314,22 @@ int ctl_ring_wait(struct ctl_args *args)
 					name, seconds, open);
 		sleep_ms(limit && end - now < WAIT_MS ? end - now : WAIT_MS);
 	}
+}
+
+/**
+ * ctl_ring_wait() - chctl ring wait
+ * @args: its arguments
+ *
+ * Return: exit status.
+ */
+int ctl_ring_wait(struct ctl_args *args)
+{
+	int ret;
+
+	ctl_progress_begin("waiting until every arc is settled");
+	ret = wait_settled(args);
+	ctl_progress_end();
+	return ret;
 }
 
 /**

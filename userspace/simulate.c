@@ -13,6 +13,7 @@
 
 /* Last: its types stand in for the kernel's. */
 #include "measure.h"
+#include "progress.h"
 
 #define BACKENDS_DEFAULT	100
 /*
@@ -254,7 +255,9 @@ static int show(const struct options *opts, const char *service, const struct ct
 
 	/* All before any, so that what fails has printed nothing. */
 	for (i = 0; ctl_schemes[i]; i++) {
+		ctl_progress_begin(ctl_schemes[i]->name);
 		ret = ctl_measure(ctl_schemes[i], nodes, opts->event, &figures[i]);
+		ctl_progress_end();
 		if (ret)
 			return ret;
 	}

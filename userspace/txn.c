@@ -15,6 +15,7 @@
 #include "err.h"
 #include "interrupt.h"
 #include "model.h"
+#include "progress.h"
 
 /* Each time somebody else has changed something since the transaction began. */
 #define TXN_TRIES	10
@@ -243,6 +244,7 @@ int ctl_txn_run(struct ctl_txn *txn)
 		ctl_err_where(txn->file, 0);
 	if (!(txn->flags & CHS_FLAG_DRY_RUN))
 		ctl_interrupt_hold();
+	ctl_progress_begin("waiting for the kernel");
 	for (try = 0; try < TXN_TRIES; try++) {
 		ctl_err_clear();
 		ctl_warn_clear();
@@ -251,6 +253,7 @@ int ctl_txn_run(struct ctl_txn *txn)
 			break;
 		ctl_nl_pause(try);
 	}
+	ctl_progress_end();
 	if (!(txn->flags & CHS_FLAG_DRY_RUN))
 		ret = ctl_interrupt_release(ret);
 	if (txn->file)

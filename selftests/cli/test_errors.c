@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "err.h"
 #include "module.h"
+#include "progress.h"
 
 static const struct {
 	const char *what;
@@ -199,6 +200,30 @@ static void reasons(void)
 	reason("modules disabled", "kernel.modules_disabled is 1");
 }
 
+/* The timer's signal comes at once: nothing here takes two seconds. */
+static void progress(bool terminal, const char *expected)
+{
+	int err = dup(STDERR_FILENO), fd = memfd_create("stderr", 0);
+	char text[256] = "";
+
+	fake = (struct fake){ .terminal = terminal };
+	test_begin("progress: %s terminal", terminal ? "on a" : "no");
+	dup2(fd, STDERR_FILENO);
+	signal(SIGALRM, SIG_IGN);
+	ctl_progress_begin("work");
+	raise(SIGALRM);
+	ctl_progress_at(1, 3);
+	raise(SIGALRM);
+	ctl_progress_end();
+	dup2(err, STDERR_FILENO);
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
+		abort();
+	close(err);
+	close(fd);
+	expect_is("stderr", text, expected);
+	test_end();
+}
+
 /* The signal comes while the kernel is at the request of that number. */
 static void interrupted(const char *line, unsigned int at, int code, const char *said)
 {
@@ -247,5 +272,7 @@ void test_errors(void)
 	no_module("flush", "Error: ENOMODULE: module chsteer is not loaded");
 	no_module("-j service", "{\"error\": \"module chsteer is not loaded");
 	reasons();
+	progress(false, "");
+	progress(true, "\r\033[Kwork: 2 s\r\033[Kwork: 33%, 3 s\r\033[K");
 	interruptions();
 }
