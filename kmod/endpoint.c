@@ -60,6 +60,7 @@ static struct chs_endpoint *endpoint_alloc(const struct chs_endpoint_key *key,
 					   const struct chs_vrf *vrf)
 {
 	struct chs_endpoint *endpoint;
+	int cpu;
 
 	endpoint = kzalloc(sizeof(*endpoint), GFP_KERNEL_ACCOUNT);
 	if (!endpoint)
@@ -70,13 +71,15 @@ static struct chs_endpoint *endpoint_alloc(const struct chs_endpoint_key *key,
 	endpoint->epoch = 1;
 	refcount_set(&endpoint->refs, 1);
 	/* Each in a cache line of its own. */
-	endpoint->hops = __alloc_percpu_gfp(sizeof(struct chs_hop),
+	endpoint->hops = __alloc_percpu_gfp(sizeof(struct chs_hop_slot),
 					    SMP_CACHE_BYTES,
 					    GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!endpoint->hops) {
 		kfree(endpoint);
 		return NULL;
 	}
+	for_each_possible_cpu(cpu)
+		local_lock_init(&per_cpu_ptr(endpoint->hops, cpu)->bh_lock);
 	return endpoint;
 }
 
@@ -85,7 +88,7 @@ static void release_hops(struct chs_endpoint *endpoint)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		dst_release(per_cpu_ptr(endpoint->hops, cpu)->dst);
+		dst_release(per_cpu_ptr(endpoint->hops, cpu)->hop.dst);
 	free_percpu(endpoint->hops);
 }
 
@@ -289,7 +292,7 @@ static enum chsteer_obstacle route(const struct chs_endpoint_key *key,
 		   route_v6(key, ifindex, net, hop);
 	/* What a VRF's table lacks is looked for in the main one. */
 	if (!obstacle && ifindex &&
-	    l3mdev_master_ifindex_rcu(hop->dst->dev) != ifindex)
+	    l3mdev_master_ifindex_rcu(dst_dev_rcu(hop->dst)) != ifindex)
 		obstacle = CHS_OBSTACLE_NO_ROUTE;
 	if (obstacle) {
 		dst_release(hop->dst);
@@ -332,28 +335,34 @@ static void set_nexthop(const struct chs_endpoint_key *key, struct chs_hop *hop)
  * chs_endpoint_find() - look for the way to an endpoint, for this CPU's packets
  * @endpoint: endpoint
  * @net: its namespace
+ * @hop: where a copy goes; @hop->dst is good as long as RCU is held
  *
  * Context: bottom halves off, under RCU.
  * Return: CHS_OBSTACLE_NONE, and chs_endpoint_hop() has it; or why there is none.
  */
 enum chsteer_obstacle chs_endpoint_find(const struct chs_endpoint *endpoint,
-					struct net *net)
+					struct net *net, struct chs_hop *hop)
 {
 	const struct chs_endpoint_key *key = &endpoint->key;
-	struct chs_hop *hop = this_cpu_ptr(endpoint->hops);
 	enum chsteer_obstacle obstacle;
-	struct chs_hop found;
+	struct chs_hop *known;
+	struct dst_entry *old;
 	u32 epoch;
 
 	/* Before the tables are asked: what changes then is asked for again. */
 	epoch = smp_load_acquire(&endpoint->epoch);
-	obstacle = route(key, endpoint->vrf, net, &found);
+	obstacle = route(key, endpoint->vrf, net, hop);
 	if (!obstacle) {
-		set_nexthop(key, &found);
-		found.epoch = epoch;
+		set_nexthop(key, hop);
+		hop->epoch = epoch;
 	}
-	dst_release(hop->dst);
-	*hop = found;
+
+	chs_endpoint_lock(endpoint);
+	known = &this_cpu_ptr(endpoint->hops)->hop;
+	old = known->dst;
+	*known = *hop;
+	chs_endpoint_unlock(endpoint);
+	dst_release(old);
 	return obstacle;
 }
 
@@ -366,7 +375,7 @@ enum chsteer_obstacle chs_endpoint_find(const struct chs_endpoint *endpoint,
  */
 struct neighbour *chs_endpoint_neighbour(const struct chs_hop *hop)
 {
-	struct net_device *dev = hop->dst->dev;
+	struct net_device *dev = dst_dev_rcu(hop->dst);
 	struct neighbour *neigh;
 	struct in6_addr addr6;
 
@@ -380,7 +389,7 @@ struct neighbour *chs_endpoint_neighbour(const struct chs_hop *hop)
 
 static bool answers(const struct chs_hop *hop)
 {
-	struct net_device *dev = hop->dst->dev;
+	struct net_device *dev = dst_dev_rcu(hop->dst);
 	struct neighbour *neigh;
 	struct in6_addr addr6;
 

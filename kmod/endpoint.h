@@ -9,6 +9,7 @@
 
 #include <linux/build_bug.h>
 #include <linux/chsteer.h>
+#include <linux/local_lock.h>
 #include <linux/preempt.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
@@ -63,6 +64,17 @@ struct chs_hop {
 };
 
 /**
+ * struct chs_hop_slot - the way to an endpoint, of one CPU
+ * @bh_lock: guards @hop on PREEMPT_RT, where disabling bottom halves need not
+ *	exclude another task on the same CPU; elsewhere it costs nothing
+ * @hop: the way
+ */
+struct chs_hop_slot {
+	local_lock_t bh_lock;
+	struct chs_hop hop;
+};
+
+/**
  * struct chs_endpoint - an address that packets are sent to
  * @hops: the way to it, of every CPU; each is written by its own CPU only; only
  *	one without an obstacle
@@ -73,7 +85,7 @@ struct chs_hop {
  * @node: in struct chs_net.endpoints
  */
 struct chs_endpoint {
-	struct chs_hop __percpu *hops;
+	struct chs_hop_slot __percpu *hops;
 	u32 epoch;
 	refcount_t refs;
 	struct chs_endpoint_key key;
@@ -96,7 +108,7 @@ void chs_endpoint_put(struct chs_net *cn, struct chs_endpoint *endpoint);
 void chs_endpoint_forget_routes(struct chs_net *cn);
 
 enum chsteer_obstacle chs_endpoint_find(const struct chs_endpoint *endpoint,
-					struct net *net);
+					struct net *net, struct chs_hop *hop);
 struct neighbour *chs_endpoint_neighbour(const struct chs_hop *hop);
 enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
 					 const struct chs_vrf *vrf,
@@ -116,20 +128,48 @@ static inline bool chs_hop_valid_v4(const struct chs_hop *hop,
 }
 
 /**
+ * chs_endpoint_lock() - keep this CPU's way to an endpoint as it is
+ * @endpoint: endpoint
+ *
+ * Nothing is sent under it: a packet may come back here.
+ *
+ * Context: bottom halves off.
+ */
+static __always_inline void
+chs_endpoint_lock(const struct chs_endpoint *endpoint)
+{
+	local_lock_nested_bh(&endpoint->hops->bh_lock);
+}
+
+/**
+ * chs_endpoint_unlock() - let this CPU's way to an endpoint change
+ * @endpoint: endpoint
+ *
+ * Context: bottom halves off. What was read of the way stays as long as RCU is
+ * held.
+ */
+static __always_inline void
+chs_endpoint_unlock(const struct chs_endpoint *endpoint)
+{
+	local_unlock_nested_bh(&endpoint->hops->bh_lock);
+}
+
+/**
  * chs_endpoint_hop() - the way to an endpoint, if it is known
  * @endpoint: endpoint
  * @net: its namespace
  * @on_link: it is of mode route, to which no route through IPsec leads
  *
- * Context: bottom halves off, under RCU.
- * Return: the way, good until something is sent; or NULL, and chs_endpoint_find()
- * is to look for it.
+ * Context: bottom halves off, under RCU, between chs_endpoint_lock() and
+ * chs_endpoint_unlock().
+ * Return: the way, good until then; or NULL, and chs_endpoint_find() is to look
+ * for it.
  */
 static __always_inline const struct chs_hop *
 chs_endpoint_hop(const struct chs_endpoint *endpoint, const struct net *net,
 		 bool on_link)
 {
-	const struct chs_hop *hop = this_cpu_ptr(endpoint->hops);
+	const struct chs_hop *hop = &this_cpu_ptr(endpoint->hops)->hop;
 
 	DEBUG_NET_WARN_ON_ONCE(!in_softirq());
 	if (unlikely(hop->epoch != READ_ONCE(endpoint->epoch)))

@@ -22,8 +22,11 @@
 #include "tunnel.h"
 
 #include <linux/etherdevice.h>
+#include <linux/list.h>
+#include <linux/local_lock.h>
 #include <linux/netfilter.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
 #include <net/gso.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
@@ -169,16 +172,19 @@ static enum chs_event find_way(struct way *way, const struct sk_buff *skb)
 {
 	const struct chs_endpoint *endpoint = way->backend->endpoint;
 	struct net *net = way->state->net;
-	const struct chs_hop *hop = chs_endpoint_hop(endpoint, net, false);
 	enum chsteer_obstacle obstacle;
+	const struct chs_hop *hop;
 
+	chs_endpoint_lock(endpoint);
+	hop = chs_endpoint_hop(endpoint, net, false);
+	if (likely(hop))
+		way->hop = *hop;
+	chs_endpoint_unlock(endpoint);
 	if (unlikely(!hop)) {
-		obstacle = chs_endpoint_find(endpoint, net);
+		obstacle = chs_endpoint_find(endpoint, net, &way->hop);
 		if (obstacle)
 			return obstacle_reason(obstacle);
-		hop = this_cpu_ptr(endpoint->hops);
 	}
-	way->hop = *hop;
 
 	way->neigh = chs_endpoint_neighbour(&way->hop);
 	if (IS_ERR(way->neigh))
@@ -247,7 +253,7 @@ static bool is_encapsulated(const struct way *way)
 /* Make the headers writable, with room before them, and let go of the past. */
 static enum chs_event prepare(struct way *way, struct sk_buff *skb)
 {
-	struct net_device *dev = way->hop.dst->dev;
+	struct net_device *dev = way->neigh->dev;
 	u32 room = LL_RESERVED_SPACE(dev) + way->hop.dst->header_len;
 
 	if (is_encapsulated(way))
@@ -288,28 +294,76 @@ static void to_neighbour(const struct way *way, struct sk_buff *skb)
 	neigh_output(neigh, skb, other);
 }
 
-/* Fragments are output one by one, in the same context. */
-static DEFINE_PER_CPU(const struct way *, fragment_way);
+/**
+ * struct fragmented - a packet that is being fragmented
+ * @node: in struct fragmenting.packets, while its fragments are output
+ * @task: that in which this happens, or that a softirq has interrupted
+ * @way: where its fragments go
+ */
+struct fragmented {
+	struct hlist_node node;
+	const struct task_struct *task;
+	const struct way *way;
+};
 
+/**
+ * struct fragmenting - packets that are being fragmented on one CPU
+ * @packets: struct fragmented; several if a fragment comes back here and is too
+ *	big once more and, on PREEMPT_RT, if tasks take turns; a task's latest
+ *	comes first
+ * @bh_lock: guards @packets on PREEMPT_RT; not held while anything is sent
+ */
+struct fragmenting {
+	struct hlist_head packets;
+	local_lock_t bh_lock;
+};
+
+static DEFINE_PER_CPU(struct fragmenting, fragmenting) = {
+	.bh_lock = INIT_LOCAL_LOCK(bh_lock),
+};
+
+static void fragment_begin(struct fragmented *packet, const struct way *way)
+{
+	packet->task = current;
+	packet->way = way;
+	local_lock_nested_bh(&fragmenting.bh_lock);
+	hlist_add_head(&packet->node, &this_cpu_ptr(&fragmenting)->packets);
+	local_unlock_nested_bh(&fragmenting.bh_lock);
+}
+
+static void fragment_end(struct fragmented *packet)
+{
+	local_lock_nested_bh(&fragmenting.bh_lock);
+	hlist_del(&packet->node);
+	local_unlock_nested_bh(&fragmenting.bh_lock);
+}
+
+/* Fragments are output one by one, by the task that fragments. */
 static int output_fragment(struct net *net, struct sock *sk,
 			   struct sk_buff *skb)
 {
-	to_neighbour(this_cpu_read(fragment_way), skb);
+	const struct fragmented *packet;
+
+	local_lock_nested_bh(&fragmenting.bh_lock);
+	hlist_for_each_entry(packet, &this_cpu_ptr(&fragmenting)->packets, node)
+		if (packet->task == current)
+			break;
+	local_unlock_nested_bh(&fragmenting.bh_lock);
+	to_neighbour(packet->way, skb);
 	return 0;
 }
 
 static void output_big(const struct way *way, struct sk_buff *skb)
 {
-	const struct way *outer = this_cpu_read(fragment_way);
 	struct net *net = way->state->net;
+	struct fragmented packet;
 
-	this_cpu_write(fragment_way, way);
+	fragment_begin(&packet, way);
 	if (skb->protocol == htons(ETH_P_IPV6))
 		ip6_fragment(net, skb->sk, skb, output_fragment);
 	else
 		ip_do_fragment(net, skb->sk, skb, output_fragment);
-	/* A fragment may have come back here and been fragmented once more. */
-	this_cpu_write(fragment_way, outer);
+	fragment_end(&packet);
 }
 
 static void output_segments(const struct way *way, struct sk_buff *skb,

@@ -73,9 +73,9 @@ static __always_inline bool chs_forward_plain_fits(const struct sk_buff *skb,
 }
 
 static __always_inline struct neighbour *
-chs_forward_plain_neighbour(const struct chs_hop *hop, bool v6)
+chs_forward_plain_neighbour(const struct chs_hop *hop, struct net_device *dev,
+			    bool v6)
 {
-	struct net_device *dev = hop->dst->dev;
 	struct neighbour *neigh;
 
 	neigh = v6 ? __ipv6_neigh_lookup_noref(dev, &hop->nexthop) :
@@ -102,6 +102,28 @@ chs_forward_plain_came_from(const struct neighbour *neigh,
 	return equal;
 }
 
+/* The neighbour that a packet is sent to, if there is nothing to it. */
+static __always_inline struct neighbour *
+chs_forward_plain_way(const struct sk_buff *skb,
+		      const struct chs_endpoint *endpoint,
+		      const struct net *net, bool v6)
+{
+	const struct chs_hop *hop = chs_endpoint_hop(endpoint, net, true);
+	struct neighbour *neigh;
+	struct net_device *dev;
+
+	if (unlikely(!hop || skb_cloned(skb) || skb_is_gso(skb) ||
+		     !chs_forward_plain_fits(skb, hop->dst, v6)))
+		return NULL;
+
+	dev = dst_dev_rcu(hop->dst);
+	neigh = chs_forward_plain_neighbour(hop, dev, v6);
+	if (unlikely(!neigh || chs_forward_plain_came_from(neigh, skb) ||
+		     skb_headroom(skb) < LL_RESERVED_SPACE(dev)))
+		return NULL;
+	return neigh;
+}
+
 /**
  * chs_forward_plain() - send a packet to its backend, if there is nothing to it
  * @skb: packet that chs_packet_plain_v4() or _v6() knows; consumed if sent
@@ -119,9 +141,7 @@ chs_forward_plain(struct sk_buff *skb, const struct nf_hook_state *state,
 	const struct chs_backend *backend = verdict->backend;
 	const struct chs_service *svc = verdict->svc;
 	unsigned int len = skb->len;
-	const struct chs_hop *hop;
 	struct neighbour *neigh;
-	struct net_device *dev;
 
 	if (svc->mode != CHS_MODE_ROUTE ||
 	    unlikely(!chs_forward_plain_header(skb, v6) ||
@@ -130,15 +150,10 @@ chs_forward_plain(struct sk_buff *skb, const struct nf_hook_state *state,
 	/* A header cache, below, is for packets of its own family. */
 	if (unlikely(chs_addr_is_v4(&backend->endpoint->key.addr) == v6))
 		return false;
-	hop = chs_endpoint_hop(backend->endpoint, state->net, true);
-	if (unlikely(!hop || skb_cloned(skb) || skb_is_gso(skb) ||
-		     !chs_forward_plain_fits(skb, hop->dst, v6)))
-		return false;
-
-	dev = hop->dst->dev;
-	neigh = chs_forward_plain_neighbour(hop, v6);
-	if (unlikely(!neigh || chs_forward_plain_came_from(neigh, skb) ||
-		     skb_headroom(skb) < LL_RESERVED_SPACE(dev)))
+	chs_endpoint_lock(backend->endpoint);
+	neigh = chs_forward_plain_way(skb, backend->endpoint, state->net, v6);
+	chs_endpoint_unlock(backend->endpoint);
+	if (unlikely(!neigh))
 		return false;
 
 	if (v6)
@@ -147,7 +162,7 @@ chs_forward_plain(struct sk_buff *skb, const struct nf_hook_state *state,
 		ip_decrease_ttl(ip_hdr(skb));
 	skb_orphan(skb);
 	chs_forward_forget(skb);
-	skb->dev = dev;
+	skb->dev = neigh->dev;
 
 	chs_stats_packet(svc->counters, len);
 	chs_stats_packet(backend->counters, len);

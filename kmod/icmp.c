@@ -63,7 +63,7 @@ static void send_v6(struct sk_buff *skb, const struct nf_hook_state *state,
 {
 	/* What this host sends itself has no device yet. */
 	if (!skb->dev)
-		skb->dev = skb_dst(skb)->dev;
+		skb->dev = dst_dev_rcu(skb_dst(skb));
 	icmpv6_send(skb, type, code, info);
 }
 

@@ -98,7 +98,7 @@ static void push_v4(struct sk_buff *skb, struct dst_entry *dst, __be32 daddr,
 	if (df)
 		ip->id = 0;
 	else
-		__ip_select_ident(dev_net(dst->dev), ip,
+		__ip_select_ident(dev_net(dst_dev_rcu(dst)), ip,
 				  skb_shinfo(skb)->gso_segs ?: 1);
 	ip_send_check(ip);
 }
