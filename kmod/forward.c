@@ -234,11 +234,23 @@ static bool may_fragment(const struct way *way, const struct sk_buff *skb)
 	return skb->ignore_df && IPCB(skb)->frag_max_size <= way->mtu;
 }
 
+/* Longer than an outer header can tell, and not to be segmented. */
+static bool overflows(const struct way *way, const struct sk_buff *skb)
+{
+	return chs_mode_is_tunnel(way->svc->mode) && !skb_is_gso(skb) &&
+	       skb->len + overhead(way) > IP_MAX_MTU;
+}
+
 static enum chs_event check_size(struct way *way, struct sk_buff *skb)
 {
 	way->mtu = mtu_of(way);
 	way->fits = fits(skb, way->mtu);
-	if (likely(way->fits) || may_fragment(way, skb))
+	if (likely(way->fits))
+		return KEEP;
+	/* Its sender cannot help it: it sent fragments. */
+	if (unlikely(overflows(way, skb)))
+		return CHS_DROP_TOO_BIG;
+	if (may_fragment(way, skb))
 		return KEEP;
 
 	chs_icmp_too_big(skb, way->state, way->mtu);
@@ -417,11 +429,15 @@ static void output_encapsulated(const struct way *way, struct sk_buff *skb)
 	output(way, skb);
 }
 
-/* What cannot be taken apart any more with another header before it. */
-static bool must_segment(const struct sk_buff *skb)
+/*
+ * What cannot be taken apart any more with another header before it, or would be
+ * longer then than that header can tell. The stack does the same before a tunnel
+ * device, whose gso_max_size says so.
+ */
+static bool must_segment(const struct way *way, const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) &&
-	       (skb->encapsulation ||
+	       (skb->encapsulation || skb->len + overhead(way) > IP_MAX_MTU ||
 		skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST);
 }
 
@@ -429,7 +445,7 @@ static void transmit(const struct way *way, struct sk_buff *skb)
 {
 	if (!is_encapsulated(way))
 		output(way, skb);
-	else if (unlikely(must_segment(skb)))
+	else if (unlikely(must_segment(way, skb)))
 		output_segments(way, skb, output_encapsulated);
 	else
 		output_encapsulated(way, skb);

@@ -17,6 +17,9 @@ tunnel.py rate INNER PORT
         told not too often
 tunnel.py learnt MODE INNER OUTER PORT MTU
         told also when it is a router behind the director that has only so much
+tunnel.py big MODE INNER OUTER PORT
+        a merged packet that an outer header could not tell the length of arrives
+        whole, a datagram as large is dropped and counted
 tunnel.py fragmented INNER PORT
         what may be fragmented is, and is answered
 """
@@ -293,6 +296,56 @@ def learnt(mode, inner, outer, port, mtu):
         expect("bytes", len(frame.data) - f.ETH_HLEN, int(mtu))
 
 
+def send_merged(world, sport, size, mss):
+    """Sends SIZE bytes of TCP in one packet, to be segmented later."""
+    sock = f.socket_in("cl", socket.AF_PACKET, socket.SOCK_RAW, 0)
+    sock.setsockopt(f.SOL_PACKET, 15, 1)            # PACKET_VNET_HDR
+    sock.bind(("c0", 0))
+    src = SRC[world.inner]
+    data = bytearray(tcp(src, world.vip, sport, world.port, f.ACK, 0, 1, bytes(size)))
+    # Who segments it expects the sum of the pseudo-header alone.
+    pseudo = f.pseudo(f.packed(src), f.packed(world.vip), f.TCP, len(data))
+    data[16:18] = struct.pack("!H", f.checksum(pseudo) ^ 0xffff)
+    options = {"df": True} if world.inner == 4 else {}
+    packet = f.ip(src, world.vip, f.TCP, bytes(data), **options)
+    start = f.ETH_HLEN + len(packet) - len(data)
+    kind = 1 if world.inner == 4 else 4             # VIRTIO_NET_HDR_GSO_TCPV4, _TCPV6
+    ether = struct.pack("!H", f.ETH_P_IP if world.inner == 4 else f.ETH_P_IPV6)
+    sock.send(struct.pack("=BBHHHH", 1, kind, start + 20, mss, start, 16) +
+              world.mac + world.cl.mac + ether + packet)
+
+
+def too_big(service):
+    return f.stats("lb", service)["drops"].get("too_big", 0)
+
+
+def big(mode, inner, outer, port):
+    world, sport, seen = World(inner, port), 21000, 0
+    world.neighbour()
+    # The packet is as long as a length field can tell, or nearly.
+    size = 65530 - 20 - (20 if world.inner == 4 else 40)
+    send_merged(world, sport, size, 1300)
+    while seen < size:
+        frame = world.r.catch(world.from_port(sport))
+        if not true(f"{seen} of {size} bytes: more arrives", frame):
+            break
+        check_outer("a segment", mode, world.inner, int(outer), frame.ip)
+        true("its sum", frame.ip.inner().good())
+        seen += len(frame.ip.inner().data) - 20
+
+    service = f"u-{mode}{inner}{outer}"
+    before = too_big(service)
+    sock = f.socket_in("cl", socket.AF_INET if world.inner == 4 else socket.AF_INET6,
+                       socket.SOCK_DGRAM)
+    if world.inner == 4:
+        sock.setsockopt(socket.IPPROTO_IP, 10, 0)   # IP_PMTUDISC_DONT
+    sock.sendto(bytes(65500 if world.inner == 4 else 65480), (world.vip, world.port))
+    end = time.monotonic() + f.TIMEOUT
+    while time.monotonic() < end and too_big(service) == before:
+        time.sleep(0.1)
+    expect("datagrams that are too big", too_big(service), before + 1)
+
+
 def fragmented(inner, port):
     world = World(inner, port)
     kind = socket.AF_INET if world.inner == 4 else socket.AF_INET6
@@ -316,4 +369,4 @@ def fragmented(inner, port):
 
 if __name__ == "__main__":
     f.main({"headers": headers, "ttl": ttl, "source": source, "toobig": toobig,
-            "rate": rate, "learnt": learnt, "fragmented": fragmented})
+            "rate": rate, "learnt": learnt, "big": big, "fragmented": fragmented})

@@ -107,6 +107,15 @@ kept()
 	done
 }
 
+big()
+{
+	local pair
+
+	for pair in 44 66; do
+		chs_frames tunnel.py big "$1" "${pair%?}" "${pair#?}" $((BASE[$1] + pair))
+	done
+}
+
 unusable()
 {
 	chs_ctl -j backend show "$1" |
@@ -236,6 +245,8 @@ for mode in ipip gue; do
 			chs_frames tunnel.py headers+ttl $mode "${pair%?}" "${pair#?}" \
 			$((BASE[$mode] + pair))
 	done
+	# One of each family: the code is shared.
+	chs_run "$mode: lengths that 16 bits do not hold" big $mode
 	chs_run "$mode: backends take it" traffic $mode
 done
 chs_run "families are kept by save and apply" kept
