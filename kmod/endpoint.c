@@ -19,9 +19,12 @@
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/arp.h>
+#include <net/ip6_fib.h>
 #include <net/ip6_route.h>
+#include <net/ip_fib.h>
 #include <net/l3mdev.h>
 #include <net/ndisc.h>
+#include <net/nexthop.h>
 #include <net/route.h>
 
 static const struct rhashtable_params params = {
@@ -202,6 +205,35 @@ static bool by_route(const struct chs_endpoint_key *key)
 	return !(key->source.q[0] | key->source.q[1]);
 }
 
+/*
+ * Whether the FIB has a gateway before an address. The route does not say: one
+ * made from an exception (a path MTU or a redirect that this host's own traffic
+ * was told of) names the address itself as its gateway, or the redirect's. So
+ * does one that could not be cached.
+ */
+static bool behind_gateway_v4(const struct chs_endpoint_key *key, s32 vrf,
+			      struct net *net, const struct rtable *rt)
+{
+	struct flowi4 flow = {
+		.daddr = key->addr.w[3],
+		.flowi4_iif = LOOPBACK_IFINDEX,
+		.flowi4_oif = vrf,
+	};
+	const struct fib_nh_common *nhc;
+	struct fib_result result = {};
+	unsigned int i;
+
+	if (fib_lookup(net, &flow, &result, 0) || !result.fi)
+		return true;
+	/* Of several next hops the one that was chosen. */
+	for (i = 0; i < fib_info_num_path(result.fi); i++) {
+		nhc = fib_info_nhc(result.fi, i);
+		if (nhc->nhc_dev == rt->dst.dev)
+			return nhc->nhc_gw_family;
+	}
+	return true;
+}
+
 static enum chsteer_obstacle route_v4(const struct chs_endpoint_key *key,
 				      s32 vrf, struct net *net,
 				      struct chs_hop *hop)
@@ -229,9 +261,25 @@ static enum chsteer_obstacle route_v4(const struct chs_endpoint_key *key,
 	if (rt->rt_type != RTN_UNICAST)
 		return CHS_OBSTACLE_NO_ROUTE;
 	if (key->mode == CHS_MODE_ROUTE &&
-	    (rt->rt_gw_family || rt->dst.lwtstate || dst_xfrm(&rt->dst)))
+	    ((rt->rt_gw_family && behind_gateway_v4(key, vrf, net, rt)) ||
+	     rt->dst.lwtstate || dst_xfrm(&rt->dst)))
 		return CHS_OBSTACLE_OFF_LINK;
 	return CHS_OBSTACLE_NONE;
+}
+
+/*
+ * The same for IPv6, where a path MTU leaves the gateway alone, but a redirect
+ * brings a new one or takes it away.
+ */
+static bool behind_gateway_v6(const struct rt6_info *rt)
+{
+	struct fib6_info *from = rcu_dereference(rt->from);
+	const struct fib6_nh *nh;
+
+	if (!(rt->rt6i_flags & RTF_CACHE) || !from)
+		return rt->rt6i_flags & RTF_GATEWAY;
+	nh = from->nh ? nexthop_fib6_nh(from->nh) : from->fib6_nh;
+	return nh && nh->fib_nh_gw_family;
 }
 
 static enum chsteer_obstacle route_v6(const struct chs_endpoint_key *key,
@@ -270,7 +318,7 @@ static enum chsteer_obstacle route_v6(const struct chs_endpoint_key *key,
 	if (rt->rt6i_flags & RTF_REJECT)
 		return CHS_OBSTACLE_NO_ROUTE;
 	if (key->mode == CHS_MODE_ROUTE &&
-	    (rt->rt6i_flags & RTF_GATEWAY || dst->lwtstate || dst_xfrm(dst)))
+	    (behind_gateway_v6(rt) || dst->lwtstate || dst_xfrm(dst)))
 		return CHS_OBSTACLE_OFF_LINK;
 	return CHS_OBSTACLE_NONE;
 }
@@ -325,7 +373,10 @@ static void set_nexthop_v6(const struct chs_endpoint_key *key,
 
 static void set_nexthop(const struct chs_endpoint_key *key, struct chs_hop *hop)
 {
-	if (chs_addr_is_v4(&key->addr))
+	/* On link, whatever gateway an exception names. */
+	if (key->mode == CHS_MODE_ROUTE)
+		hop->nexthop = key->addr;
+	else if (chs_addr_is_v4(&key->addr))
 		set_nexthop_v4(key, hop);
 	else
 		set_nexthop_v6(key, hop);

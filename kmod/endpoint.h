@@ -14,6 +14,9 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <net/dst.h>
+#include <net/ip.h>
+#include <net/ip6_fib.h>
+#include <net/ip6_route.h>
 #include <net/net_debug.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
@@ -152,6 +155,46 @@ static __always_inline void
 chs_endpoint_unlock(const struct chs_endpoint *endpoint)
 {
 	local_unlock_nested_bh(&endpoint->hops->bh_lock);
+}
+
+/**
+ * chs_hop_link_mtu_v4() - longest IPv4 packet that a link to a backend takes
+ * @dst: route to it, of mode route
+ *
+ * As the kernel's forwarding finds it, but that a path MTU is never looked at,
+ * whatever ip_forward_use_pmtu says: on a link there is no path, and what this
+ * host's own traffic was told of one does not concern other people's packets.
+ *
+ * Context: under RCU.
+ * Return: the MTU of the route's configuration, or else of its device.
+ */
+static inline u32 chs_hop_link_mtu_v4(const struct dst_entry *dst)
+{
+	u32 mtu = dst_metric_raw(dst, RTAX_MTU) ?: READ_ONCE(dst_dev_rcu(dst)->mtu);
+
+	return min_t(u32, mtu, IP_MAX_MTU);
+}
+
+/**
+ * chs_hop_link_mtu_v6() - longest IPv6 packet that a link to a backend takes
+ * @dst: route to it, of mode route
+ *
+ * As chs_hop_link_mtu_v4(). An exception has its path MTU where the route has
+ * the configured one, which forwarding takes if it is locked.
+ *
+ * Context: under RCU.
+ * Return: the MTU of the route's configuration, if locked, or of its device.
+ */
+static inline u32 chs_hop_link_mtu_v6(const struct dst_entry *dst)
+{
+	const struct rt6_info *rt = container_of(dst, struct rt6_info, dst);
+	const struct fib6_info *from;
+
+	if (likely(!dst_metric_locked(dst, RTAX_MTU)))
+		return ip6_dst_mtu_maybe_forward(dst, true);
+	from = rcu_dereference(rt->from);
+	return from && from->fib6_pmtu ? from->fib6_pmtu :
+					 dst_dev_rcu(dst)->mtu;
 }
 
 /**

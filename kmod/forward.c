@@ -211,10 +211,8 @@ static u32 mtu_of(const struct way *way)
 		/* Below that the outer packet is fragmented: RFC 2473, 4213. */
 		return way->v6 ? max_t(u32, mtu, IPV6_MIN_MTU) : mtu;
 	}
-	return way->v6 ? max_t(u32, ip6_dst_mtu_maybe_forward(dst, true),
-			       IPV6_MIN_MTU) :
-			 max_t(u32, ip_dst_mtu_maybe_forward(dst, true),
-			       IPV4_MIN_MTU);
+	return way->v6 ? max_t(u32, chs_hop_link_mtu_v6(dst), IPV6_MIN_MTU) :
+			 max_t(u32, chs_hop_link_mtu_v4(dst), IPV4_MIN_MTU);
 }
 
 static bool fits(const struct sk_buff *skb, u32 mtu)

@@ -67,9 +67,9 @@ static __always_inline bool chs_forward_plain_fits(const struct sk_buff *skb,
 {
 	if (v6)
 		return skb->len <= IPV6_MIN_MTU ||
-		       skb->len <= ip6_dst_mtu_maybe_forward(dst, true);
+		       skb->len <= chs_hop_link_mtu_v6(dst);
 	return skb->len <= IPV4_MIN_MTU ||
-	       skb->len <= ip_dst_mtu_maybe_forward(dst, true);
+	       skb->len <= chs_hop_link_mtu_v4(dst);
 }
 
 static __always_inline struct neighbour *

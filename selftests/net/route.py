@@ -16,6 +16,11 @@ route.py between FAMILY PORT    two directors that have each other for backend
 route.py arrives FAMILY I       a flow's frame reaches backend I, come what may
 route.py answers FAMILY         who says that the service address is his
 route.py bridge FAMILY          the bridge sw is the director
+route.py frag_needed FAMILY ADDRESS MTU
+        the director is told that a packet of its own to ADDRESS was too big
+route.py redirect ADDRESS FROM TO
+        FROM tells it of a better gateway for one, TO
+route.py full FAMILY I          a packet as long as the link allows reaches backend I
 route.py send FAMILY PORT       a local sender, to whom no send may fail
 """
 
@@ -461,6 +466,48 @@ def bridge(family):
     expect("packets", f.stats("sw", segment.service["tcp"])["packets"], count)
 
 
+def tell(family, dst, kind, word, src):
+    """An ICMP error about a packet from the director's own address to DST."""
+    own = {4: "198.51.100.1", 6: "2001:db8:b::1"}[family]
+    cl = Port("cl", "c0")
+    if family == 4:
+        # A reply, which has no socket that would be told instead of the route.
+        quote = f.ipv4(own, dst, f.ICMP, struct.pack("!BBHHH", 0, 0, 0, 1, 1))
+        message = struct.pack("!BBH", *kind, 0) + word + quote
+        message = message[:2] + struct.pack("!H", f.checksum(message)) + message[4:]
+        packet = f.ipv4(src, own, f.ICMP, message)
+    else:
+        quote = f.ipv6(own, dst, f.ICMPV6, struct.pack("!BBHHH", 128, 0, 0, 1, 1))
+        message = f.transport_sum(src, own, f.ICMPV6,
+                                  struct.pack("!BBH", *kind, 0) + word + quote, 2)
+        packet = f.ipv6(src, own, f.ICMPV6, message)
+    cl.send_ip(f.mac_of("lb", "l0"), packet)
+
+
+def frag_needed(family, dst, mtu):
+    family = int(family)
+    tell(family, dst, (3, 4) if family == 4 else (2, 0), struct.pack("!I", int(mtu)),
+         SRC[family])
+
+
+def redirect(dst, src, to):
+    tell(4, dst, (5, 1), f.packed(to), src)
+
+
+def full(family, i):
+    family = int(family)
+    segment = Segment(family)
+    sport = segment.sport_of(int(i), 30500)
+    head = 40 if family == 4 else 60
+    data = tcp(SRC[family], segment.vip, sport, 80, f.ACK, data=bytes(1500 - head))
+    packet = f.ip(SRC[family], segment.vip, f.TCP, data,
+                  **({"df": True} if family == 4 else {}))
+    segment.cl.send_ip(segment.mac, packet)
+    frame = segment.backends[int(i) - 1].catch(segment.to_vip)
+    if true("a full packet arrives", frame):
+        expect("bytes", frame.ip.whole.hex(), forwarded(packet).hex())
+
+
 def send(family, dport):
     kind = socket.AF_INET if family == "4" else socket.AF_INET6
     sock = f.socket_in("lb", kind, socket.SOCK_DGRAM)
@@ -475,4 +522,5 @@ def send(family, dport):
 if __name__ == "__main__":
     f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options, "routed": routed, "fib": fib, "policy": policy,
             "cast": cast, "back": back, "nowhere": nowhere, "between": between,
-            "arrives": arrives, "answers": answers, "bridge": bridge, "send": send})
+            "arrives": arrives, "answers": answers, "bridge": bridge, "send": send,
+            "frag_needed": frag_needed, "redirect": redirect, "full": full})

@@ -194,6 +194,65 @@ off_link()
 	chs_ip lb route del "$far"
 }
 
+# excepted ADDRESS WORDS: lb's own route to it is now by an exception of these
+excepted()
+{
+	[[ $(chs_ip lb route get "$1") =~ $2 ]]
+}
+
+on_link()
+{
+	chs_ctl -j backend show "$1" | jq -e --arg a "$2" \
+		'any(.[]; .address == $a and .reachable == '"${3:-true}"')' ||
+		chs_fail "$2: $(chs_ctl -j backend show "$1")"
+}
+
+# The host's own traffic to a backend is told of a smaller MTU, which does not
+# concern a packet of a client.
+exceptions()
+{
+	local f=$1 be key=ip_forward_use_pmtu
+
+	be=$(chs_be "$f" 1)
+	# Below the least that IPv4 believes, it is locked.
+	chs_frames route.py frag_needed "$f" "$be" $((f == 4 ? 300 : 1300))
+	chs_busywait 10000 excepted "$be" "mtu (lock )?(552|1300)" ||
+		chs_fail "no exception: $(chs_ip lb route get "$be")"
+	on_link "web$f" "$be"
+	chs_frames route.py full "$f" 1
+	if ((f == 4)); then
+		# It concerns no link, whatever is said of forwarding.
+		chs_in lb sysctl -qw "net.ipv4.$key=1"
+		chs_frames route.py full "$f" 1
+		chs_in lb sysctl -qw "net.ipv4.$key=0"
+	fi
+	chs_ip lb "-$f" route flush cache
+}
+
+# One behind a gateway stays so when a redirect has the host go straight to it.
+redirected()
+{
+	local far=10.66.0.9 gateway=198.51.100.11 mac=02:00:00:00:00:99
+
+	chs_ip lb -b - <<- EOF || return
+		route add $far via $gateway
+		neigh add $far lladdr $mac dev l0 nud permanent
+	EOF
+	chs_cmd_ok chs_ctl service add red tcp "$CHS_VIP4:85" mode route
+	warned red "$far"
+	chs_frames route.py redirect "$far" "$gateway" "$far"
+	chs_busywait 10000 excepted "$far" "via $far" ||
+		chs_fail "no redirect: $(chs_ip lb route get "$far")"
+	on_link red "$far" false
+	chs_frames route.py nowhere 4 85
+	chs_cmd_ok chs_ctl service del red
+	chs_ip lb -b - <<- EOF
+		neigh del $far dev l0
+		route del $far
+	EOF
+	chs_ip lb -4 route flush cache
+}
+
 # The director itself, and two that have each other (C-040).
 own()
 {
@@ -393,8 +452,10 @@ for f in 4 6; do
 	chs_run "IPv$f: policies of IPsec" chs_frames route.py policy $f
 	chs_run "IPv$f: nobody new answers for the service address" \
 		chs_frames route.py answers $f
+	chs_run "IPv$f: exceptions to the host's own routes" exceptions $f
 	chs_run "IPv$f: VLANs" vlan $f
 done
+chs_run "a gateway that a redirect takes away" redirected
 chs_alternate "local senders" local_sender F
 chs_alternate "a backend that is not there" dead F
 chs_alternate "a backend's new address on the link" mac_change F
