@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Runs the tool in a child, compares, and counts. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,8 @@ static void child(const char *line, int in, int out, int err, int requests)
 	split(copy, words);
 	while (words[argc])
 		argc++;
+	/* A shell that starts this in the background has it ignored. */
+	signal(SIGINT, SIG_DFL);
 	ret = chctl_main(argc, words);
 	fflush(stdout);
 	fflush(stderr);
