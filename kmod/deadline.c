@@ -12,7 +12,7 @@
 #include <linux/ktime.h>
 #include <linux/timekeeping.h>
 
-/* What failed for want of memory is tried again, ever less often. */
+/* Longest pause before a run that had no memory is tried again; it doubles. */
 #define RETRY_SECONDS_MAX	64
 
 /*

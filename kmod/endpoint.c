@@ -225,7 +225,7 @@ static bool behind_gateway_v4(const struct chs_endpoint_key *key, s32 vrf,
 
 	if (fib_lookup(net, &flow, &result, 0) || !result.fi)
 		return true;
-	/* Of several next hops the one that was chosen. */
+	/* A multipath route has several: the one that was chosen counts. */
 	for (i = 0; i < fib_info_num_path(result.fi); i++) {
 		nhc = fib_info_nhc(result.fi, i);
 		if (nhc->nhc_dev == rt->dst.dev)

@@ -187,7 +187,7 @@ static inline u32 chs_hop_link_mtu_v4(const struct dst_entry *dst)
  */
 static inline u32 chs_hop_link_mtu_v6(const struct dst_entry *dst)
 {
-	const struct rt6_info *rt = container_of(dst, struct rt6_info, dst);
+	const struct rt6_info *rt = dst_rt6_info(dst);
 	const struct fib6_info *from;
 
 	if (likely(!dst_metric_locked(dst, RTAX_MTU)))

@@ -121,7 +121,7 @@ static int order(const struct chs_flow_key *a, const struct chs_flow_key *b)
 	return memcmp(a, b, offsetofend(struct chs_flow_key, ports));
 }
 
-/* Of a bucket the flow that comes next: they have an order, but no places. */
+/* The next flow of a bucket, by key: a chain changes, so its places say nothing. */
 static const struct chs_flow *next_of(const struct bucket_table *table,
 				      const struct chs_flow_place *place)
 {

@@ -428,9 +428,9 @@ static void output_encapsulated(const struct way *way, struct sk_buff *skb)
 }
 
 /*
- * What cannot be taken apart any more with another header before it, or would be
- * longer then than that header can tell. The stack does the same before a tunnel
- * device, whose gso_max_size says so.
+ * A GSO packet that cannot be segmented any more with another header before it, or
+ * would be longer then than that header's length field holds. The stack does the
+ * same before a tunnel device, by its gso_max_size.
  */
 static bool must_segment(const struct way *way, const struct sk_buff *skb)
 {

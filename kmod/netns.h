@@ -94,9 +94,9 @@ struct chs_net {
 extern unsigned int chs_net_id;
 extern bool chs_unloading;
 
-/* Of each namespace's work items one at a time has its lock and is at work. */
+/* Runs the namespaces' work items: one at a time of each, which has its lock. */
 extern struct workqueue_struct *chs_workqueue;
-/* For what frees memory, which waits for nobody. */
+/* Runs frees, which wait for nobody. */
 extern struct workqueue_struct *chs_free_workqueue;
 
 static inline struct chs_net *chs_net(const struct net *net)

@@ -817,13 +817,16 @@ void chs_ring_clear(struct chs_ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
-static const struct chs_ring_id *owner_id(const struct chs_ring *ring, u32 at,
-					  u32 slots)
+/* Arcs of a finer cut that are one of @ring's, as a shift. */
+static u32 finer(const struct chs_ring *ring, u32 slots)
 {
-	u16 owner = CHS_RING_NONE;
+	return ring ? ilog2(slots) - ilog2(ring->conf.slots) : 0;
+}
 
-	if (ring)
-		owner = ring->arcs[at / (slots / ring->conf.slots)];
+static const struct chs_ring_id *owner_id(const struct chs_ring *ring, u32 at)
+{
+	u16 owner = ring ? ring->arcs[at] : CHS_RING_NONE;
+
 	return owner == CHS_RING_NONE ? NULL : &ring->nodes[owner].id;
 }
 
@@ -847,6 +850,7 @@ static bool is_rehashed(const struct chs_ring *from, const struct chs_ring *to)
 u32 chs_ring_moved(const struct chs_ring *from, const struct chs_ring *to)
 {
 	const u32 slots = chs_ring_moved_of(from, to);
+	const u32 from_shift = finer(from, slots), to_shift = finer(to, slots);
 	const struct chs_ring_id *a, *b;
 	u32 at, moved = 0;
 
@@ -854,8 +858,8 @@ u32 chs_ring_moved(const struct chs_ring *from, const struct chs_ring *to)
 		return slots;
 
 	for (at = 0; at < slots; at++) {
-		a = owner_id(from, at, slots);
-		b = owner_id(to, at, slots);
+		a = owner_id(from, at >> from_shift);
+		b = owner_id(to, at >> to_shift);
 		moved += a && b ? !!chs_ring_id_cmp(a, b) : a != b;
 	}
 

@@ -172,7 +172,7 @@ static void see_flow(struct chs_flow *flow, void *arg)
 
 	expired = chs_flow_pin(svc, flow, walk->now, &pin);
 	chs_transition_arc(svc, flow->arc, walk->now, &arc);
-	/* Where another one took its place that one keeps the arc. */
+	/* A flow that was replaced meanwhile: the new one keeps the arc. */
 	if (chs_affinity_stale(svc->affinity, &arc, &pin,
 			       svc->proto == IPPROTO_UDP ? CHS_ROLE_ANY :
 							   CHS_ROLE_DATA,

@@ -8,6 +8,7 @@
  */
 #include "progress.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -41,6 +42,9 @@ static void put_number(unsigned int number)
 
 static void tick(int signal)
 {
+	/* A call that it interrupts may have failed just now. */
+	const int saved = errno;
+
 	(void)signal;
 	seconds += seconds ? 1 : 2;
 	put(CLEAR);
@@ -52,6 +56,7 @@ static void tick(int signal)
 	}
 	put_number(seconds);
 	put(" s");
+	errno = saved;
 }
 
 static void set_timer(time_t first, time_t then)
