@@ -13,7 +13,6 @@
 . "$CHS_LIB/net/direct.sh"
 
 CGROUPS=$CHS_TMP/cgroups
-CGROUP=$CGROUPS/chs
 MIB=$((1 << 20))
 SLOTS=$((1 << 20))	# two bytes each
 COUNT=61440		# flows, of some 90 bytes
@@ -22,7 +21,6 @@ topology()
 {
 	mkdir "$CGROUPS" && mount -t cgroup2 none "$CGROUPS" || return
 	echo +memory > "$CGROUPS/cgroup.subtree_control" || return
-	mkdir "$CGROUP" || return
 	chs_direct_ns cl lb || return
 	chs_link cl c0 lb l0 || return
 	# What the client sends in one go waits here.
@@ -35,6 +33,13 @@ topology()
 		route add blackhole $CHS_VIP4
 		neigh add $(chs_b4 1) lladdr 02:00:00:00:00:01 dev d0
 	EOT
+}
+
+# cgroup NAME: one of a case's own, for what another has left is freed later
+cgroup()
+{
+	CGROUP=$CGROUPS/$1
+	mkdir "$CGROUP"
 }
 
 # charged: bytes that the cgroup has
@@ -62,6 +67,7 @@ worker()
 {
 	local n=8 before i
 
+	cgroup worker || return
 	before=$(charged)
 	for ((i = 1; i <= n; i++)); do
 		echo "service add s$i tcp 203.0.113.$i:80 slots $SLOTS"
@@ -84,6 +90,7 @@ flows()
 {
 	local max tracked before got
 
+	cgroup flows || return
 	as_guest <<- EOT || return
 		service add w udp $CHS_VIP4:53 mode route affinity flow slots 256
 		backend add w $(chs_b4 1)
