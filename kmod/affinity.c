@@ -31,6 +31,19 @@
  * With affinity flow each flow is remembered, in whatever arc. It is for
  * protocols in which no packet says "new": one that is not remembered is.
  *
+ * There may be no room. A connection that begins in an open arc and is not
+ * remembered goes to the former owner, as its next packets will, and loses
+ * nothing, but would if it was forgotten later: it does not give way, takes the
+ * place of none that is established, and half of the room is all that there is
+ * for its kind, or a flood of SYN and ACK from made-up sources would take the
+ * whole. One that was running before its arc moved has until the end of the
+ * window to be remembered, and loses nothing before, but its packets look like
+ * those that a flood is made of: it takes the place of that one of its kind that
+ * is silent for longest. So those that were heard from last are remembered, and
+ * to have one of them forgotten, a sender has to fill their part of the table
+ * between two of its packets. No rule can ask for more of a sender whose flows
+ * send as often and differ in nothing that is seen here.
+ *
  * selftests/unit/test_affinity.c tests these rules against an oracle.
  */
 #include "affinity.h"
@@ -257,6 +270,70 @@ bool chs_affinity_stale(enum chsteer_affinity affinity,
 	/* Silence alone moves no flow from its arc's owner. */
 	return expired && (!former || arc->former == arc->owner || pin->ended ||
 			   role == CHS_ROLE_ANY || place(pin) != arc->owner);
+}
+
+/**
+ * chs_affinity_running() - whether a flow was running before it is remembered
+ * @choice: the choice to remember it
+ *
+ * Context: any.
+ * Return: true if so. Its packets say that it is established, however few of
+ * them have been seen.
+ */
+bool chs_affinity_running(const struct chs_choice *choice)
+{
+	return choice->reason == CHS_REASON_FORMER_OWNER;
+}
+
+/**
+ * chs_affinity_claim() - by what right a flow is to be remembered
+ * @choice: the choice to remember it; it has begun if that is unconfirmed
+ * @role: CHS_ROLE_ANY if that is what packets of the service are, or
+ *	CHS_ROLE_DATA
+ * @n_begun: number of flows remembered that have begun
+ * @max_flows: of the service
+ * @timeout: of the service, seconds
+ * @claim: where the answer goes
+ *
+ * Context: any.
+ */
+void chs_affinity_claim(const struct chs_choice *choice, enum chs_role role,
+			__u32 n_begun, __u32 max_flows, __u32 timeout,
+			struct chs_claim *claim)
+{
+	claim->running = chs_affinity_running(choice) || role == CHS_ROLE_ANY;
+	claim->crowded = choice->unconfirmed &&
+			 n_begun >= max_flows - max_flows / 2;
+	claim->timeout = timeout;
+}
+
+/**
+ * chs_affinity_worth() - how much a flow is worth remembering
+ * @pin: what is remembered
+ * @tenure: for how long, and why
+ * @claim: that of the flow that is to take its place
+ *
+ * Context: any.
+ * Return: the worth. Of two alike the one that is idle longer gives way.
+ */
+enum chs_worth chs_affinity_worth(const struct chs_pin *pin,
+				  const struct chs_tenure *tenure,
+				  const struct chs_claim *claim)
+{
+	__u32 spared = claim->timeout / 2 + 1;
+
+	if (claim->crowded && !tenure->begun)
+		return CHS_WORTH_KEPT;
+	if ((pin->ended && !pin->unconfirmed) || tenure->expired ||
+	    is_void(pin))
+		return CHS_WORTH_ENDED;
+	if (!tenure->established)
+		return tenure->idle < CHS_AFFINITY_HANDSHAKE ?
+			       CHS_WORTH_KEPT : CHS_WORTH_NEW;
+	if (claim->running && !tenure->begun && spared > CHS_AFFINITY_HANDSHAKE)
+		spared = CHS_AFFINITY_HANDSHAKE;
+	return tenure->idle < spared ? CHS_WORTH_KEPT :
+				       CHS_WORTH_ESTABLISHED;
 }
 
 /**

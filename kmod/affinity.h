@@ -132,6 +132,47 @@ struct chs_choice {
 	bool ended;
 };
 
+/**
+ * enum chs_worth - how much a flow is worth remembering when there is no room
+ * @CHS_WORTH_ENDED: nothing: it has ended or expired, or its backend is dead
+ * @CHS_WORTH_NEW: little: one packet was seen, and the next one is overdue
+ * @CHS_WORTH_ESTABLISHED: it is running; the longer it is silent, the less
+ * @CHS_WORTH_KEPT: it does not give way
+ */
+enum chs_worth {
+	CHS_WORTH_ENDED,
+	CHS_WORTH_NEW,
+	CHS_WORTH_ESTABLISHED,
+	CHS_WORTH_KEPT,
+};
+
+/**
+ * struct chs_tenure - how long a flow has been remembered, and why
+ * @established: more than one packet was seen, or it was running before
+ * @begun: it began while its arc had a former owner, see chs_affinity_claim()
+ * @expired: see chs_affinity_stale()
+ * @idle: seconds since the last packet
+ */
+struct chs_tenure {
+	bool established;
+	bool begun;
+	bool expired;
+	__u32 idle;
+};
+
+/**
+ * struct chs_claim - by what right a flow takes the place of another
+ * @running: it has to be remembered to stay where it is
+ * @crowded: of those that have begun there are as many as may be; it may take
+ *	the place of one of them only
+ * @timeout: of the service, seconds
+ */
+struct chs_claim {
+	bool running;
+	bool crowded;
+	__u32 timeout;
+};
+
 void chs_affinity_choose(enum chsteer_affinity affinity,
 			 const struct chs_arc *arc, const struct chs_pin *pin,
 			 enum chs_role role, bool in_sequence,
@@ -139,6 +180,13 @@ void chs_affinity_choose(enum chsteer_affinity affinity,
 bool chs_affinity_stale(enum chsteer_affinity affinity,
 			const struct chs_arc *arc, const struct chs_pin *pin,
 			enum chs_role role, bool expired);
+bool chs_affinity_running(const struct chs_choice *choice);
+void chs_affinity_claim(const struct chs_choice *choice, enum chs_role role,
+			__u32 n_begun, __u32 max_flows, __u32 timeout,
+			struct chs_claim *claim);
+enum chs_worth chs_affinity_worth(const struct chs_pin *pin,
+				  const struct chs_tenure *tenure,
+				  const struct chs_claim *claim);
 
 /**
  * chs_affinity_age() - how long ago something was

@@ -104,6 +104,19 @@ static void leave(struct chs_flows *flows)
 		atomic_dec(flows->n_all);
 }
 
+/* Before it is in the table, where others may forget it. */
+static void count(struct chs_flows *flows, const struct chs_flow *flow)
+{
+	if (flow->begun)
+		atomic_inc(&flows->n_begun);
+}
+
+static void uncount(struct chs_flows *flows, const struct chs_flow *flow)
+{
+	if (flow->begun)
+		atomic_dec(&flows->n_begun);
+}
+
 /**
  * chs_flows_alloc() - make an empty table
  * @svc: service whose flows they are
@@ -307,37 +320,43 @@ bool chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow)
 {
 	if (rhashtable_remove_fast(&flows->table, &flow->node, params))
 		return false;
+	uncount(flows, flow);
 	leave(flows);
 	call_rcu(&flow->rcu, free_rcu);
 	return true;
 }
 
-/*
- * What a flow is worth; of two alike the one that is idle longer goes. One that
- * is established and not silent for long does not give way: what cannot be
- * remembered goes where it would go anyway, and a flood would take all.
- */
-static enum chs_event worth(const struct chs_service *svc,
-			    const struct chs_flow *flow, u32 now)
+static enum chs_worth worth(const struct chs_service *svc,
+			    const struct chs_flow *flow, u32 now,
+			    const struct chs_claim *claim, u32 *idle)
 {
+	struct chs_tenure tenure = {
+		.established = READ_ONCE(flow->established),
+		.begun = flow->begun,
+		.idle = chs_flow_idle(flow, now),
+	};
 	struct chs_pin pin;
-	bool expired;
-	u32 idle;
 
-	expired = chs_flow_pin(svc, flow, now, &pin);
-	if ((pin.ended && !pin.unconfirmed) || expired ||
-	    (pin.backend == CHS_RING_NONE && pin.previous == CHS_RING_NONE))
-		return CHS_EVENT_EVICTED_ENDED;
-	idle = chs_flow_idle(flow, now);
-	if (!READ_ONCE(flow->established))
-		return idle < CHS_AFFINITY_HANDSHAKE ? CHS_EVENT_NR : CHS_EVENT_EVICTED_NEW;
-	return idle <= svc->timeout / 2 ? CHS_EVENT_NR :
-					  CHS_EVENT_EVICTED_ESTABLISHED;
+	tenure.expired = chs_flow_pin(svc, flow, now, &pin);
+	*idle = tenure.idle;
+	return chs_affinity_worth(&pin, &tenure, claim);
 }
 
-static bool make_room(const struct chs_service *svc, u32 now)
+static void count_evicted(const struct chs_service *svc, enum chs_worth worth)
 {
-	enum chs_event least = CHS_EVENT_NR, this;
+	static const u8 events[] = {
+		[CHS_WORTH_ENDED] = CHS_EVENT_EVICTED_ENDED,
+		[CHS_WORTH_NEW] = CHS_EVENT_EVICTED_NEW,
+		[CHS_WORTH_ESTABLISHED] = CHS_EVENT_EVICTED_ESTABLISHED,
+	};
+
+	chs_stats_event(svc->stats, events[worth]);
+}
+
+static bool make_room(const struct chs_service *svc,
+		      const struct chs_claim *claim, u32 now)
+{
+	enum chs_worth least = CHS_WORTH_KEPT, this;
 	struct chs_flow *flow, *victim = NULL;
 	u32 at, i, n, idle, longest = 0, seen = 0;
 	const struct bucket_table *table;
@@ -350,8 +369,7 @@ static bool make_room(const struct chs_service *svc, u32 now)
 		rht_for_each_entry_rcu(flow, pos, table,
 				       at & (table->size - 1), node) {
 			seen++;
-			this = worth(svc, flow, now);
-			idle = chs_flow_idle(flow, now);
+			this = worth(svc, flow, now, claim, &idle);
 			if (this < least || (this == least && victim &&
 					     idle > longest)) {
 				least = this;
@@ -363,18 +381,36 @@ static bool make_room(const struct chs_service *svc, u32 now)
 
 	if (!victim)
 		return false;
-	chs_flow_forget(svc->flows, victim);
-	chs_stats_event(svc->stats, least);
+	/* Another CPU may have forgotten it. */
+	if (chs_flow_forget(svc->flows, victim))
+		count_evicted(svc, least);
 	return true;
 }
 
-static bool has_room(const struct chs_service *svc)
+static bool has_room(const struct chs_service *svc,
+		     const struct chs_claim *claim)
 {
 	const struct chs_flows *flows = svc->flows;
 
-	return chs_flows_count(flows) < svc->max_flows &&
+	return !claim->crowded && chs_flows_count(flows) < svc->max_flows &&
 	       (!flows->n_all ||
 		atomic_read(flows->n_all) < CHS_FLOWS_GUEST_MAX);
+}
+
+/* Whether one more flow may be remembered, or @old as another one. */
+static bool admit(const struct chs_service *svc, const struct chs_flow *old,
+		  const struct chs_choice *choice, u32 now)
+{
+	struct chs_claim claim;
+
+	chs_affinity_claim(choice, svc->proto == IPPROTO_UDP ? CHS_ROLE_ANY :
+							       CHS_ROLE_DATA,
+			   atomic_read(&svc->flows->n_begun), svc->max_flows,
+			   svc->timeout, &claim);
+	if (old)
+		return !claim.crowded || old->begun;
+	return (likely(has_room(svc, &claim)) ||
+		make_room(svc, &claim, now)) && enter(svc->flows);
 }
 
 /*
@@ -420,8 +456,7 @@ int chs_flow_create(const struct chs_service *svc,
 	struct chs_flow *flow;
 	int err = -ENOSPC;
 
-	if (!old && ((unlikely(!has_room(svc)) && !make_room(svc, now)) ||
-		     !enter(flows)))
+	if (!admit(svc, old, choice, now))
 		goto err_count;
 
 	err = -ENOMEM;
@@ -437,18 +472,21 @@ int chs_flow_create(const struct chs_service *svc,
 					    CHS_FLOW_FIRM;
 	flow->reason = choice->reason;
 	flow->ended = choice->ended;
-	flow->established = false;
+	flow->begun = choice->unconfirmed;
+	flow->established = chs_affinity_running(choice);
 	flow->previous = NULL;
 	flow->member = chs_member_get(svc->backends[choice->backend].member);
 	if (choice->unconfirmed)
 		flow->previous =
 			chs_member_get(svc->backends[choice->previous].member);
 
+	count(flows, flow);
 	err = old ? rhashtable_replace_fast(&flows->table, &old->node,
 					    &flow->node, params) :
 		    rhashtable_lookup_insert_fast(&flows->table, &flow->node,
 						  params);
 	if (err) {
+		uncount(flows, flow);
 		chs_member_put(flow->member);
 		chs_member_put(flow->previous);
 		kmem_cache_free(cache, flow);
@@ -458,8 +496,10 @@ int chs_flow_create(const struct chs_service *svc,
 	}
 
 	atomic_inc(&flow->member->tracked);
-	if (old)
+	if (old) {
+		uncount(flows, old);
 		call_rcu(&old->rcu, free_rcu);
+	}
 	return 0;
 
 err_leave:

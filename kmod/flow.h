@@ -66,7 +66,8 @@ enum chs_flow_state {
  * @state: enum chs_flow_state; leaves UNCONFIRMED once
  * @reason: enum chsteer_reason, when it was first remembered
  * @ended: a FIN or RST was seen; while unconfirmed: before the SYN
- * @established: more than one packet was seen
+ * @established: more than one packet was seen, or it was running before
+ * @begun: it began while its arc had a former owner; it was unconfirmed then
  * @member: backend, with a reference
  * @previous: backend before an unconfirmed SYN, with a reference, or NULL
  * @rcu: frees it
@@ -81,6 +82,7 @@ struct chs_flow {
 	u8 reason;
 	bool ended;
 	bool established;
+	bool begun;
 	struct chs_member *member;
 	struct chs_member *previous;
 	struct rcu_head rcu;
@@ -90,12 +92,14 @@ struct chs_flow {
  * struct chs_flows - flows of a service, shared by all its versions
  * @table: them
  * @memcg: whom they are charged to, with a reference; or NULL
+ * @n_begun: those that have begun, see struct chs_flow
  * @n_all: those of all services of the namespace, where that is limited, or NULL
  * @refs: one a version
  */
 struct chs_flows {
 	struct rhashtable table;
 	struct mem_cgroup *memcg;
+	atomic_t n_begun;
 	atomic_t *n_all;
 	refcount_t refs;
 };

@@ -40,7 +40,8 @@
  * @CHS_EVENT_EVICTED_ENDED: a flow forgotten to make room, which had ended or
  *	been idle for too long
  * @CHS_EVENT_EVICTED_NEW: the same, of which one packet had been seen
- * @CHS_EVENT_EVICTED_ESTABLISHED: the same, of which more had been seen
+ * @CHS_EVENT_EVICTED_ESTABLISHED: the same, of which more had been seen, or which
+ *	had been running before it was remembered
  * @CHS_EVENT_NR: number of all
  */
 enum chs_event {

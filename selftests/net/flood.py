@@ -6,6 +6,8 @@ flood.py syn FAMILY PORT COUNT [SEED]
         COUNT TCP SYNs, a multiple of 1024 up to 256 * 1024, from the client's
         link to the service address, each from another made-up source out of
         198.18.0.0/15 or 2001:db8:bad::/48; those of another SEED are others
+flood.py ack FAMILY PORT COUNT [SEED]
+        what follows each of these SYNs
 flood.py udp FAMILY PORT COUNT [SEED]
         likewise COUNT datagrams
 
@@ -29,6 +31,11 @@ SEND_REQUEST = b"\1\0\0\0"
 def syn(family, port, count, seed="0"):
     flood(family, count, seed, f.TCP, 7, lambda src, dst, sport: f.tcp(
         src, dst, sport, int(port), seq=255))
+
+
+def ack(family, port, count, seed="0"):
+    flood(family, count, seed, f.TCP, 7, lambda src, dst, sport: f.tcp(
+        src, dst, sport, int(port), f.ACK, seq=511))
 
 
 def udp(family, port, count, seed="0"):
@@ -77,4 +84,4 @@ def flood(family, count, seed, proto, spare, transport):
 
 
 if __name__ == "__main__":
-    f.main({"syn": syn, "udp": udp})
+    f.main({"syn": syn, "ack": ack, "udp": udp})

@@ -130,6 +130,12 @@ static bool pin_get(const struct director *dir, const struct version *version,
 	return idle > version->timeout && !drains;
 }
 
+/* As chs_affinity_stale() and chs_affinity_claim() are told it. */
+static enum chs_role role_of(const struct director *dir)
+{
+	return dir->protocol == UDP ? CHS_ROLE_ANY : CHS_ROLE_DATA;
+}
+
 void director_close(struct director *dir)
 {
 	struct version *version = &dir->version;
@@ -169,9 +175,7 @@ void director_sweep(struct director *dir)
 		arc_get(dir, version, director_arc(dir, i), &arc);
 		expired = pin_get(dir, version, entry, &pin);
 		if (chs_affinity_stale(version->affinity, &arc, &pin,
-				       dir->protocol == UDP ? CHS_ROLE_ANY :
-							      CHS_ROLE_DATA,
-				       expired))
+				       role_of(dir), expired))
 			entry->used = false;
 		else
 			alive[director_arc(dir, i)] = true;
@@ -183,45 +187,57 @@ void director_sweep(struct director *dir)
 	}
 }
 
-/* What an entry is worth; of two alike, the one that is idle longer goes. */
-static u64 worth(const struct director *dir, const struct version *version,
-		 const struct entry *entry)
+/* The flow that gives way to one of this claim, or -1. */
+static int victim_of(const struct director *dir, const struct version *version,
+		     const struct chs_claim *claim)
 {
-	u32 idle = dir->now - entry->last, class = 2;
+	enum chs_worth least = CHS_WORTH_KEPT, this;
+	struct chs_tenure tenure;
+	u32 i, longest = 0;
 	struct chs_pin pin;
-	bool expired = pin_get(dir, version, entry, &pin);
-
-	if ((pin.ended && !pin.unconfirmed) || expired)
-		class = 0;
-	else if (!entry->established)
-		class = idle < CHS_AFFINITY_HANDSHAKE ? 3 : 1;
-	return (u64)class << 32 | (u32)~idle;
-}
-
-static bool make_room(struct director *dir, const struct version *version,
-		      struct outcome *out)
-{
-	u64 least = 3ULL << 32, this;
-	u32 i, n = 0;
+	int victim = -1;
 
 	for (i = 0; i < DIRECTOR_TUPLES; i++) {
-		if (!dir->entries[i].used)
+		const struct entry *entry = &dir->entries[i];
+
+		if (!entry->used)
 			continue;
-		n++;
-		this = worth(dir, version, &dir->entries[i]);
-		if (this < least) {
+		tenure.established = entry->established;
+		tenure.begun = entry->begun;
+		tenure.idle = dir->now - entry->last;
+		tenure.expired = pin_get(dir, version, entry, &pin);
+		this = chs_affinity_worth(&pin, &tenure, claim);
+		if (this < least || (this == least && victim >= 0 &&
+				     tenure.idle > longest)) {
 			least = this;
-			out->evicted = i;
+			longest = tenure.idle;
+			victim = i;
 		}
 	}
-	if (n < version->max_flows) {
-		out->evicted = -1;
+	return victim;
+}
+
+static bool admit(struct director *dir, const struct entry *old,
+		  struct outcome *out)
+{
+	const struct version *version = out->version;
+	u32 i, n = 0, n_begun = 0;
+	struct chs_claim claim;
+
+	for (i = 0; i < DIRECTOR_TUPLES; i++) {
+		n += dir->entries[i].used;
+		n_begun += dir->entries[i].used && dir->entries[i].begun;
+	}
+	chs_affinity_claim(&out->choice, role_of(dir), n_begun,
+			   version->max_flows, version->timeout, &claim);
+	if (old->used)
+		return !claim.crowded || old->begun;
+	if (n < version->max_flows && !claim.crowded)
 		return true;
-	}
-	if (out->evicted < 0 || !version->max_flows) {
-		out->evicted = -1;
+	if (version->max_flows)
+		out->evicted = victim_of(dir, version, &claim);
+	if (out->evicted < 0)
 		return false;
-	}
 	dir->entries[out->evicted].used = false;
 	return true;
 }
@@ -243,8 +259,7 @@ static void create(struct director *dir, const struct arrival *packet,
 {
 	const struct chs_choice *choice = &out->choice;
 
-	if (packet->no_memory ||
-	    (!entry->used && !make_room(dir, out->version, out))) {
+	if (packet->no_memory || !admit(dir, entry, out)) {
 		out->failed = true;
 		out->backend = choice->fallback;
 		return;
@@ -253,6 +268,8 @@ static void create(struct director *dir, const struct arrival *packet,
 		.used = true,
 		.unconfirmed = choice->unconfirmed,
 		.ended = choice->ended,
+		.established = chs_affinity_running(choice),
+		.begun = choice->unconfirmed,
 		.backend = choice->backend,
 		.previous = choice->previous,
 		.seq = packet->seq,

@@ -44,6 +44,7 @@ struct entry {
 	bool unconfirmed;
 	bool ended;
 	bool established;
+	bool begun;
 	__u16 backend;
 	__u16 previous;
 	u32 seq;

@@ -128,6 +128,11 @@ void test_choice_stale(void);
 void test_choice_over(void);
 void test_choice_shift(void);
 
+/* test_evict.c */
+void test_evict_worth(void);
+void test_evict_pairs(void);
+void test_evict_rate(void);
+
 /* test_affinity.c */
 void test_affinity_hazards(void);
 void test_affinity_histories(void);
