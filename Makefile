@@ -44,10 +44,21 @@ $(KDIR)/Makefile:
 	done
 	@false
 
+# Why the module gets no type information (BTF); empty if it does. Without pahole kbuild
+# fails after the last step and deletes the module.
+no_btf = $(if $(shell grep -s '^CONFIG_DEBUG_INFO_BTF_MODULES=y' \
+			$(KDIR)/include/config/auto.conf),$\
+		$(if $(wildcard $(KDIR)/vmlinux),$\
+			$(if $(shell command -v $(or $(PAHOLE),pahole)),,$\
+				pahole is not installed (Debian: pahole)),$\
+			there is no vmlinux in $(KDIR)),$\
+		the kernel is built without CONFIG_DEBUG_INFO_BTF_MODULES)
+
 # Kbuild leaves the module beside its objects.
 modules: $(KDIR)/Makefile
-	$(Q)$(kbuild) modules
+	+$(Q)$(kbuild) $(if $(no_btf),CONFIG_DEBUG_INFO_BTF_MODULES=) modules
 	$(Q)cp -p kmod/chsteer.ko chsteer.ko
+	@$(if $(no_btf),echo 'chsteer.ko has no BTF: $(no_btf)',:)
 
 tool:
 	$(Q)$(MAKE) $(s) -C userspace
