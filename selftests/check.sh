@@ -59,6 +59,25 @@ check_sparse()
 	return $status
 }
 
+# With the headers of a kernel that was built by gcc.
+check_clang_module()
+{
+	local copy status=0
+
+	if ! chs_kernel_find 6.12 || [[ ! $KBUILD || $KROOT ]]; then
+		echo "# kernel 6.12 has no headers on this system" >&2
+		return
+	fi
+	copy=$(mktemp -d)
+	sources Kbuild 'kmod/*' | cpio -pdm --quiet "$copy"
+	make -s -C "$KBUILD" M="$copy" LLVM=1 W=1 KCFLAGS=-Werror -j"$(nproc)" modules \
+		> "$copy/log" 2>&1 || status=1
+	grep -q 'warning:' "$copy/log" && status=1
+	((status)) && cat "$copy/log"
+	rm -rf "$copy"
+	return $status
+}
+
 check_kerneldoc()
 {
 	local out files
@@ -214,7 +233,8 @@ outcome()
 
 tap=
 [[ ${1:-} != --tap ]] || { tap=y; shift; }
-checks=(text kernels shell python ynl kerneldoc checkpatch man cppcheck clang analyzer sparse)
+checks=(text kernels shell python ynl kerneldoc checkpatch man cppcheck clang analyzer
+	sparse clang_module)
 (($#)) && checks=("$@")
 ksrc=$(selftests/ksrc.sh) || exit 1
 

@@ -28,7 +28,7 @@ declare -A packages_of=(
 	[bench]="ipvsadm nftables"
 	[fuzz]="clang CLANG-RT"
 	[ynl]="python3 python3-yaml python3-jsonschema xz-utils linux-source-6.12"
-	[check]="sparse shellcheck cppcheck clang mandoc perl git cpio"
+	[check]="sparse shellcheck cppcheck clang lld llvm mandoc perl git cpio"
 	[debug]="bc bison ccache flex libelf-dev xz-utils linux-source-6.12"
 	[13]="mmdebstrap"
 )
