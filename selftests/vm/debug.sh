@@ -76,8 +76,7 @@ unpack()
 
 # KASAN is to watch the code that may have an object of the module in its hands.
 # Elsewhere it would only cost time, when building and each time it runs. So would
-# more of a stack than tells who allocated and who freed, and tracepoints, which
-# lockdep brings along: some at each change of the interrupt flag.
+# more of a stack than tells who allocated and who freed.
 spare()
 {
 	local dir file tree=$work/linux
@@ -95,8 +94,6 @@ spare()
 		sed -i "1i KASAN_SANITIZE_${file%.c}.o := n" "$dir/Makefile"
 	done
 	sed -i 's/\(#define KASAN_STACK_DEPTH\) .*/\1 12/' "$tree/mm/kasan/kasan.h"
-	sed -i '/^config PREEMPTIRQ_TRACEPOINTS/,/^config [^P]/s/default y/default n/' \
-		"$tree/kernel/trace/Kconfig"
 }
 
 # A name that this version does not know, or that depends on another one, would
