@@ -23,7 +23,9 @@
 # appear when it is over.
 #
 # Lines near the top of a script say what its VM must have: "# cpus: N", if CPUs are
-# to race, "# cmdline: WORDS" for the kernel.
+# to race, "# cmdline: WORDS" for the kernel. With "# kernels: one" its subject is the
+# same on each: it runs on one of those there are, unless --long or a pattern asks for
+# all. Beside others the kernel "debug" has the scripts with "# kernels: debug".
 
 set -uo pipefail
 
@@ -189,19 +191,32 @@ says()
 }
 
 # The length of a VM's scripts: its start takes some ten seconds, and at the end of
-# all one CPU may have nothing to do for half of it. The slow kernel starts slowly,
-# and looks for leaks once more at its end.
-vm_length=200 vm_length_debug=300
+# all one CPU may have nothing to do for half of it.
+vm_length=300
+
+# on_kernel SCRIPT KERNEL: those of one kernel take turns, in the order of their names.
+on_kernel()
+{
+	local words
+
+	[[ ! $long ]] && ((!${#patterns[@]} && ${#kernels[@]} > 1)) || return 0
+	words=" $(says "$1" kernels) "
+	if [[ $2 == debug ]]; then
+		[[ $words == *" debug "* ]]
+	elif [[ $words == *" one "* ]]; then
+		[[ ${turns[$1]} == "$2" ]]
+	fi
+}
 
 # divide KERNEL: its runs. Each script, longest first, goes where least is yet. On
 # the kernel "debug" all have one CPU: it preempts anywhere.
 divide()
 {
-	local kernel=$1 length=$vm_length kind script cost parts best i
+	local kernel=$1 kind script cost parts best i
 	local -A kinds=() total=()
 
-	[[ $kernel != debug ]] || length=$vm_length_debug
 	for script in "${scripts[@]}"; do
+		on_kernel "$script" "$kernel" || continue
 		kind=$(says "$script" cpus)
 		[[ $kind && $kernel != debug ]] || kind=1
 		kind+=" $(says "$script" cmdline)"
@@ -210,7 +225,7 @@ divide()
 		total[$kind]=$((${total[$kind]:-0} + cost))
 	done
 	for kind in "${!kinds[@]}"; do
-		parts=$(((total[$kind] + length - 1) / length))
+		parts=$(((total[$kind] + vm_length - 1) / vm_length))
 		local costs=() names=()
 		while read -r cost script; do
 			best=0
@@ -372,14 +387,47 @@ for group in unit cli; do
 done
 [[ ! $check ]] || add "$(duration host check)" host check
 
+declare -A turns=()	# script -> its only kernel
+take_turns()
+{
+	local script kernel ordinary=()
+
+	for kernel in "${kernels[@]}"; do
+		[[ $kernel == debug ]] || ordinary+=("$kernel")
+	done
+	for script in "${scripts[@]}"; do
+		[[ " $(says "$script" kernels) " != *" one "* ]] ||
+			turns[$script]=${ordinary[${#turns[@]} % ${#ordinary[@]}]:-}
+	done
+}
+
+# added: beyond what runs without --long
+added()
+{
+	local script every=() marked=()
+
+	for script in "${scripts[@]}"; do
+		[[ ! ${turns[$script]:-} ]] || every+=("${script#net/}")
+		! is_long "$script" || marked+=("${script#net/}")
+	done
+	echo "--long adds: both families where one of them is enough, more rounds and flows"
+	((!${#every[@]})) || echo "on every kernel: ${every[*]}"
+	((!${#marked[@]})) || echo "scripts: ${marked[*]}"
+}
+
+is_long()
+{
+	[[ $(sed -n '1,40{/^# long$/p}' "$here/$1") ]]
+}
+
 scripts=()
 for script in "$here"/net/*.sh; do
 	script=net/${script##*/}
-	if ! [[ -x $here/$script ]] || ! wanted "$script"; then
+	if ! [[ -x $here/$script ]] || ! wanted "$script" ||
+	   { [[ ! $long ]] && is_long "$script"; }; then
 		continue
 	fi
-	[[ ! $long && $(sed -n '1,40{/^# long$/p}' "$here/$script") ]] ||
-		scripts+=("$script")
+	scripts+=("$script")
 done
 if ((${#scripts[@]})); then
 	# What waits for it is as urgent as it is itself.
@@ -388,6 +436,8 @@ if ((${#scripts[@]})); then
 		add 9999 host debug $((${#kernels[@]} > 1 ? 1 : jobs))
 	fi
 	if make --no-print-directory -C "$top/userspace" > "$work/tool" 2>&1; then
+		take_turns
+		[[ ! $long ]] || added | fold -s -w 84 | sed 's/^/# /'
 		for kernel in "${kernels[@]}"; do
 			divide "$kernel"
 		done

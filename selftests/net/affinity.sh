@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 # cpus: 2
 #
 # Established connections stay where they are while others change, and end with

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # save and apply: what is said comes into force or is refused by name, what is
 # as it should be is left alone. Cases C-013, C-071, C-085.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # The tool against the kernel: statuses, streams and sentences. Cases C-070,
 # C-073 to C-080.

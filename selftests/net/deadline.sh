@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # Drain deadlines: what passes, what cancels one, what leaves one alone.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # A service that no backend can serve refuses, drops or passes, as it was told
 # (C-017, C-020), whoever asks.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 # chs-timeout: 1200
 # cpus: 2
 #

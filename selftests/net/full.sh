@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # A full conntrack table (C-029): new flows are refused, counted by a name that
 # says why, and established ones do not notice; with room again all is well.

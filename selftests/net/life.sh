@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one debug
 # chs-timeout: 400
 # cpus: 2
 #

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: debug
 #
 # Memory cgroups: what a service and its flows take is charged to the cgroup of the
 # process that added it, whoever allocates it.

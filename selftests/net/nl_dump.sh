@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one debug
 #
 # Lists taken while they change, and long ones: all of it as it was at one
 # moment, or an error. Cases C-064, C-065.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # C-066: malformed requests of every command. The seed is fixed; another one
 # comes with CHS_TEST_SEED, more rounds with CHS_TEST_ROUNDS.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # C-067: who may what. Changes need CAP_NET_ADMIN over the namespace; reads
 # nothing, but for what gives a seed away.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # Every refusal, asked for in raw netlink past the tool, with error, attribute
 # and the whole sentence; nothing changes by one. Cases C-007, C-036, C-061,

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 # chs-timeout: 1200
 #
 # Affinity of the direct modes: which flows are remembered, until when, what

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 # chs-timeout: 1500
 #
 # What plan says is what the kernel does, to the last arc, and what it refuses is

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # Ports: an exact one beats a range, a range beats any; a backend without a
 # port is asked on the port that the client asked (C-080).

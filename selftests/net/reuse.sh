@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # A source port that is used again at once: no SYN is lost (C-022), and the new
 # connection follows the ring of now, whatever its predecessor did (C-023).

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # The ring is a function of the set of backends and the service's options, and
 # of nothing else: not of the order of commands, nor of what was there before.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: debug
 # chs-timeout: 1200
 #
 # Mode route: a new next hop and nothing else. What leaves is compared with what

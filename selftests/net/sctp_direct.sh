@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # SCTP in the direct modes: spread by the whole tuple, for peers have one port
 # between them; a new association is known by its INIT, an ended one by ABORT or

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one debug
 # cpus: 2
 #
 # Transactions: in force whole, at their commit, or not at all; files with errors;

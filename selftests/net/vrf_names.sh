@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: debug
 #
 # Services follow the names of VRF devices, whatever becomes of the devices: random
 # histories by the root of a user namespace, against a model (vrf_names.py).

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: debug
 #
 # Walks over remembered flows see every one of them, whatever else runs and comes.
 #

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# kernels: one
 #
 # Warnings: each when there is reason for it, none when there is not, exit
 # status 0; and the refusal that keeps the administrator's door open.
