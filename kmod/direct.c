@@ -44,29 +44,10 @@ struct arrival {
 	struct chs_packet pkt;
 };
 
-/*
- * A packet that comes in by a VRF passes PRE_ROUTING twice; the first time,
- * with the enslaved device, is taken. One that was sent passes LOCAL_OUT with
- * the VRF's device first.
- */
-static __always_inline bool is_for_others(const struct sk_buff *skb,
-					  const struct nf_hook_state *state)
+/* It is in a VRF, or is a VRF's own. */
+static __always_inline bool is_of_vrf(const struct net_device *dev)
 {
-	if (chs_steer_bridged(skb))
-		return true;
-	if (state->hook == NF_INET_LOCAL_OUT)
-		return false;
-	return skb->pkt_type != PACKET_HOST || netif_is_l3_master(state->in);
-}
-
-static __always_inline s32 vrf_of(const struct nf_hook_state *state)
-{
-	const struct net_device *dev = state->in ?: state->out;
-
-	/* What it finds for all others, after a call. */
-	if (!dev || likely(!netif_is_l3_slave(dev) && !netif_is_l3_master(dev)))
-		return 0;
-	return chs_vrf_of_device(state->net, dev);
+	return unlikely(netif_is_l3_slave(dev) || netif_is_l3_master(dev));
 }
 
 static void daddr_of(const struct arrival *arrival, union chs_addr *addr)
@@ -97,9 +78,9 @@ static const struct chs_service *service_of(const struct arrival *arrival)
 }
 
 static __always_inline void count_flow(const struct chs_verdict *verdict,
-				       const struct chs_packet *pkt)
+				       bool syn)
 {
-	if (likely(!pkt->syn && !verdict->created) ||
+	if (likely(!syn && !verdict->created) ||
 	    verdict->reason != CHS_REASON_RING)
 		return;
 	chs_stats_flow(verdict->svc->counters);
@@ -155,8 +136,9 @@ static unsigned int steer(const struct arrival *arrival,
 				    pkt->kind);
 
 	if (pkt->kind != CHS_PACKET_ICMP_ERROR)
-		count_flow(&verdict, pkt);
-	return chs_forward(arrival->skb, arrival->state, &verdict);
+		count_flow(&verdict, pkt->syn);
+	return chs_forward(arrival->skb, arrival->state, svc, verdict.backend,
+			   verdict.hash);
 }
 
 static unsigned int arrive(struct arrival *arrival);
@@ -263,10 +245,14 @@ static noinline unsigned int take_process(struct sk_buff *skb,
 					  const struct nf_hook_state *state,
 					  const struct chs_table *table)
 {
+	const struct net_device *dev = state->in ?: state->out;
 	unsigned int verdict;
+	s32 vrf = 0;
 
 	local_bh_disable();
-	verdict = take_odd(skb, state, table, vrf_of(state));
+	if (dev && is_of_vrf(dev))
+		vrf = chs_vrf_of_device(state->net, dev);
+	verdict = take_odd(skb, state, table, vrf);
 	local_bh_enable();
 	return verdict;
 }
@@ -276,100 +262,120 @@ static __always_inline unsigned int send_off(struct sk_buff *skb,
 					     const struct chs_verdict *verdict,
 					     bool v6)
 {
-	struct chs_verdict copy __uninitialized;
-
-	if (likely(chs_forward_plain(skb, state, verdict, v6)))
+	if (likely(chs_forward_plain(skb, state, verdict->svc, verdict->backend,
+				     v6)))
 		return NF_STOLEN;
-	/* So that the members of *verdict may stay in registers until now. */
-	copy = *verdict;
-	return chs_forward(skb, state, &copy);
+	return chs_forward(skb, state, verdict->svc, verdict->backend,
+			   verdict->hash);
 }
 
 /* Where the ring alone does not say. */
 static __always_inline unsigned int
 take_unsettled(struct sk_buff *skb, const struct nf_hook_state *state,
-	       const struct chs_service *svc, struct chs_packet *pkt, bool v6)
+	       const struct chs_service *svc, bool v6)
 {
 	struct chs_verdict verdict __uninitialized;
+	struct chs_packet pkt __uninitialized;
 
-	chs_packet_plain_rest(pkt, v6);
-	chs_steer_packet(svc, pkt, &verdict);
+	chs_packet_plain_read(skb, v6, &pkt);
+	chs_steer_packet(svc, &pkt, &verdict);
 	if (unlikely(!verdict.backend))
-		return refuse_empty(skb, state, svc, pkt->kind);
-	count_flow(&verdict, pkt);
+		return refuse_empty(skb, state, svc, CHS_PACKET_FLOW);
+	count_flow(&verdict, pkt.syn);
 	return send_off(skb, state, &verdict, v6);
 }
 
 static noinline unsigned int
 take_unsettled_v4(struct sk_buff *skb, const struct nf_hook_state *state,
-		  const struct chs_service *svc, struct chs_packet *pkt)
+		  const struct chs_service *svc)
 {
-	return take_unsettled(skb, state, svc, pkt, false);
+	return take_unsettled(skb, state, svc, false);
 }
 
 static noinline unsigned int
 take_unsettled_v6(struct sk_buff *skb, const struct nf_hook_state *state,
-		  const struct chs_service *svc, struct chs_packet *pkt)
+		  const struct chs_service *svc)
 {
-	return take_unsettled(skb, state, svc, pkt, true);
+	return take_unsettled(skb, state, svc, true);
+}
+
+/*
+ * Read what is as nearly all are: nothing in its headers is to be judged. Its
+ * source is no service's, by the filter that finds its destination.
+ */
+static __always_inline bool read_plain(const struct sk_buff *skb,
+				       const struct chs_table *table,
+				       struct chs_tuple *tuple, bool v6)
+{
+	const struct ipv6hdr *ipv6 = (const struct ipv6hdr *)skb->data;
+	const struct iphdr *ip = (const struct iphdr *)skb->data;
+
+	if (unlikely(!chs_packet_plain(skb, v6) ||
+		     !(v6 ? chs_forward_plain_header_v6(ipv6) :
+			    chs_forward_plain_header_v4(ip))))
+		return false;
+	chs_packet_plain_tuple(skb, v6, tuple);
+	return v6 ? !chs_table_may_have_v6(table, &tuple->saddr) :
+		    !chs_table_may_have_v4(table, chs_addr_v4(&tuple->saddr));
 }
 
 /* What is nearly always so. */
 static __always_inline unsigned int take_plain(struct sk_buff *skb,
 					       const struct nf_hook_state *state,
 					       const struct chs_table *table,
-					       s32 vrf, struct chs_packet *pkt,
+					       s32 vrf,
+					       const struct chs_tuple *tuple,
 					       bool v6)
 {
 	struct chs_verdict verdict __uninitialized;
 	const struct chs_service *svc;
 	u64 hash;
 
-	svc = chs_steer_service(table, &pkt->tuple, vrf);
+	svc = chs_steer_service(table, tuple, vrf);
 	if (unlikely(!svc || !chs_service_is_direct(svc)))
 		return NF_ACCEPT;
 	if (!chs_steer_settled(svc))
-		return v6 ? take_unsettled_v6(skb, state, svc, pkt) :
-			    take_unsettled_v4(skb, state, svc, pkt);
+		return v6 ? take_unsettled_v6(skb, state, svc) :
+			    take_unsettled_v4(skb, state, svc);
 
-	if (v6)
-		memset(pkt->tuple.zero, 0, sizeof(pkt->tuple.zero));
-	hash = v6 ? chs_tuple_hash_v6(&pkt->tuple, svc->conf.hash,
-				      &svc->conf.key) :
-		    chs_tuple_hash_v4(&pkt->tuple, svc->conf.hash,
-				      &svc->conf.key);
+	hash = v6 ? chs_tuple_hash_v6(tuple, svc->conf.hash, &svc->conf.key) :
+		    chs_tuple_hash_v4(tuple, svc->conf.hash, &svc->conf.key);
 	chs_steer_hash(svc, hash, &verdict);
 	if (unlikely(!verdict.backend))
 		return refuse_empty(skb, state, svc, CHS_PACKET_FLOW);
-	count_flow(&verdict, pkt);
+	count_flow(&verdict, chs_packet_plain_opens(skb, v6));
 	return send_off(skb, state, &verdict, v6);
 }
 
-/* It may be a service's source, by the filter that finds its destination. */
-static __always_inline bool is_odd_source(const struct chs_table *table,
-					  const struct sk_buff *skb, bool v6)
-{
-	return v6 ? chs_table_may_have_v6(table, &ipv6_hdr(skb)->saddr) :
-		    chs_table_may_have_v4(table, ip_hdr(skb)->saddr);
-}
-
+/*
+ * A packet that comes in by a VRF passes PRE_ROUTING twice; the first time,
+ * with the enslaved device, is taken. One that was sent passes LOCAL_OUT with
+ * the VRF's device first.
+ */
 static __always_inline unsigned int take(struct sk_buff *skb,
 					 const struct nf_hook_state *state,
 					 const struct chs_table *table, bool v6)
 {
+	/* Of it the tuple: that alone would have the frame aligned to 16 bytes. */
 	struct chs_packet pkt __uninitialized;
-	s32 vrf;
+	s32 vrf = 0;
 
-	if (unlikely(is_for_others(skb, state)))
+	if (chs_steer_bridged(skb))
 		return NF_ACCEPT;
-	if (unlikely(state->hook == NF_INET_LOCAL_OUT || !softirq_count()))
+	if (unlikely(state->hook == NF_INET_LOCAL_OUT))
+		return take_process(skb, state, table);
+	if (unlikely(skb->pkt_type != PACKET_HOST))
+		return NF_ACCEPT;
+	if (is_of_vrf(state->in)) {
+		vrf = chs_vrf_of_device(state->net, state->in);
+		if (netif_is_l3_master(state->in))
+			return NF_ACCEPT;
+	}
+	if (unlikely(!softirq_count()))
 		return take_process(skb, state, table);
 
-	vrf = vrf_of(state);
-	if (likely((v6 ? chs_packet_plain_v6(skb, &pkt) :
-			 chs_packet_plain_v4(skb, &pkt)) &&
-		   !is_odd_source(table, skb, v6)))
-		return take_plain(skb, state, table, vrf, &pkt, v6);
+	if (likely(read_plain(skb, table, &pkt.tuple, v6)))
+		return take_plain(skb, state, table, vrf, &pkt.tuple, v6);
 	return take_odd(skb, state, table, vrf);
 }
 

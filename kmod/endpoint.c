@@ -70,6 +70,7 @@ static struct chs_endpoint *endpoint_alloc(const struct chs_endpoint_key *key,
 		return NULL;
 
 	endpoint->key = *key;
+	endpoint->v6 = !chs_addr_is_v4(&key->addr);
 	endpoint->vrf = vrf;
 	endpoint->epoch = 1;
 	refcount_set(&endpoint->refs, 1);

@@ -83,6 +83,7 @@ struct chs_hop_slot {
  *	one without an obstacle
  * @epoch: ways of another one are looked up again; odd, so never 0
  * @refs: one a backend of a version of a service
+ * @v6: its address is IPv6
  * @key: which
  * @vrf: the VRF of that number, which the services that hold this keep, or NULL
  * @node: in struct chs_net.endpoints
@@ -91,6 +92,7 @@ struct chs_endpoint {
 	struct chs_hop_slot __percpu *hops;
 	u32 epoch;
 	refcount_t refs;
+	bool v6;
 	struct chs_endpoint_key key;
 	const struct chs_vrf *vrf;
 	struct rhash_head node;
@@ -198,31 +200,40 @@ static inline u32 chs_hop_link_mtu_v6(const struct dst_entry *dst)
 }
 
 /**
- * chs_endpoint_hop() - the way to an endpoint, if it is known
+ * chs_endpoint_hop() - this CPU's way to an endpoint
  * @endpoint: endpoint
+ *
+ * Context: bottom halves off, between chs_endpoint_lock() and
+ * chs_endpoint_unlock().
+ * Return: the way, good until then if chs_endpoint_hop_valid() says so.
+ */
+static __always_inline const struct chs_hop *
+chs_endpoint_hop(const struct chs_endpoint *endpoint)
+{
+	DEBUG_NET_WARN_ON_ONCE(!in_softirq());
+	return &this_cpu_ptr(endpoint->hops)->hop;
+}
+
+/**
+ * chs_endpoint_hop_valid() - whether the way to an endpoint is known
+ * @endpoint: endpoint
+ * @hop: chs_endpoint_hop() of it
  * @net: its namespace
  * @on_link: it is of mode route, to which no route through IPsec leads
  *
- * Context: bottom halves off, under RCU, between chs_endpoint_lock() and
- * chs_endpoint_unlock().
- * Return: the way, good until then; or NULL, and chs_endpoint_find() is to look
- * for it.
+ * Context: as of chs_endpoint_hop(), under RCU.
+ * Return: false if chs_endpoint_find() is to look for it.
  */
-static __always_inline const struct chs_hop *
-chs_endpoint_hop(const struct chs_endpoint *endpoint, const struct net *net,
-		 bool on_link)
+static __always_inline bool
+chs_endpoint_hop_valid(const struct chs_endpoint *endpoint,
+		       const struct chs_hop *hop, const struct net *net,
+		       bool on_link)
 {
-	const struct chs_hop *hop = &this_cpu_ptr(endpoint->hops)->hop;
-
-	DEBUG_NET_WARN_ON_ONCE(!in_softirq());
 	if (unlikely(hop->epoch != READ_ONCE(endpoint->epoch)))
-		return NULL;
-	if (likely(chs_addr_is_v4(&endpoint->key.addr) &&
-		   (on_link || !dst_xfrm(hop->dst)) ?
-		   chs_hop_valid_v4(hop, net) :
-		   !!dst_check(hop->dst, hop->cookie)))
-		return hop;
-	return NULL;
+		return false;
+	return likely(!endpoint->v6 && (on_link || !dst_xfrm(hop->dst)) ?
+		      chs_hop_valid_v4(hop, net) :
+		      !!dst_check(hop->dst, hop->cookie));
 }
 
 #endif /* CHS_ENDPOINT_H */

@@ -174,13 +174,15 @@ static enum chs_event find_way(struct way *way, const struct sk_buff *skb)
 	struct net *net = way->state->net;
 	enum chsteer_obstacle obstacle;
 	const struct chs_hop *hop;
+	bool known;
 
 	chs_endpoint_lock(endpoint);
-	hop = chs_endpoint_hop(endpoint, net, false);
-	if (likely(hop))
+	hop = chs_endpoint_hop(endpoint);
+	known = chs_endpoint_hop_valid(endpoint, hop, net, false);
+	if (likely(known))
 		way->hop = *hop;
 	chs_endpoint_unlock(endpoint);
-	if (unlikely(!hop)) {
+	if (unlikely(!known)) {
 		obstacle = chs_endpoint_find(endpoint, net, &way->hop);
 		if (obstacle)
 			return obstacle_reason(obstacle);
@@ -453,7 +455,9 @@ static void transmit(const struct way *way, struct sk_buff *skb)
  * chs_forward() - send a packet to its backend
  * @skb: packet, as it came; consumed, unless the verdict is NF_DROP
  * @state: the hook's state
- * @verdict: where it goes
+ * @svc: its service
+ * @backend: where it goes
+ * @hash: hash of its flow
  *
  * Counts what becomes of it.
  *
@@ -461,13 +465,14 @@ static void transmit(const struct way *way, struct sk_buff *skb)
  * Return: NF_STOLEN, or NF_DROP.
  */
 unsigned int chs_forward(struct sk_buff *skb, const struct nf_hook_state *state,
-			 const struct chs_verdict *verdict)
+			 const struct chs_service *svc,
+			 const struct chs_backend *backend, u64 hash)
 {
 	struct way way = {
 		.state = state,
-		.svc = verdict->svc,
-		.backend = verdict->backend,
-		.hash = verdict->hash,
+		.svc = svc,
+		.backend = backend,
+		.hash = hash,
 		.v6 = state->pf == NFPROTO_IPV6,
 		.local = state->hook == NF_INET_LOCAL_OUT,
 	};

@@ -6,11 +6,13 @@
 #include <linux/skbuff.h>
 #include <net/dst.h>
 
-struct chs_verdict;
+struct chs_backend;
+struct chs_service;
 struct nf_hook_state;
 
 unsigned int chs_forward(struct sk_buff *skb, const struct nf_hook_state *state,
-			 const struct chs_verdict *verdict);
+			 const struct chs_service *svc,
+			 const struct chs_backend *backend, u64 hash);
 
 /**
  * chs_forward_forget() - have a packet let go of how it came here

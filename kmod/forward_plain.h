@@ -24,40 +24,44 @@
 #include <net/ndisc.h>
 #include <net/neighbour.h>
 
+#include "backend.h"
 #include "endpoint.h"
 #include "forward.h"
 #include "policy.h"
 #include "service.h"
 #include "stats.h"
-#include "steer.h"
 
-/* What forward.c finds no fault with, told by the first bytes. */
-static __always_inline bool chs_forward_plain_source_v4(const struct iphdr *ip)
+/**
+ * chs_forward_plain_header_v4() - whether forward.c finds no fault with a header
+ * @ip: header of a packet that chs_packet_plain() knows
+ *
+ * Context: any.
+ * Return: false if it may.
+ */
+static __always_inline bool chs_forward_plain_header_v4(const struct iphdr *ip)
 {
 	u32 saddr = ntohl(ip->saddr);
 
 	/* Not 0/8, 127/8, nor 224/3. */
-	return saddr >= 0x01000000 && saddr < 0xe0000000 &&
+	return ip->ttl > 1 && saddr >= 0x01000000 && saddr < 0xe0000000 &&
 	       saddr >> 24 != 127 && ip->saddr != ip->daddr;
 }
 
+/**
+ * chs_forward_plain_header_v6() - whether forward.c finds no fault with a header
+ * @ip: header of a packet that chs_packet_plain() knows
+ *
+ * Context: any.
+ * Return: false if it may.
+ */
 static __always_inline bool
-chs_forward_plain_source_v6(const struct ipv6hdr *ip)
+chs_forward_plain_header_v6(const struct ipv6hdr *ip)
 {
 	u8 first = ip->saddr.s6_addr[0];
 
 	/* 2000::/3 and fc00::/7. */
-	return (first >> 5 == 1 || first >> 1 == 0x7e) &&
+	return ip->hop_limit > 1 && (first >> 5 == 1 || first >> 1 == 0x7e) &&
 	       !ipv6_addr_equal(&ip->saddr, &ip->daddr);
-}
-
-static __always_inline bool
-chs_forward_plain_header(const struct sk_buff *skb, bool v6)
-{
-	if (v6)
-		return ipv6_hdr(skb)->hop_limit > 1 &&
-		       chs_forward_plain_source_v6(ipv6_hdr(skb));
-	return ip_hdr(skb)->ttl > 1 && chs_forward_plain_source_v4(ip_hdr(skb));
 }
 
 /* No less than the least, whatever a route says: RFC 791 and 8200. */
@@ -108,11 +112,12 @@ chs_forward_plain_way(const struct sk_buff *skb,
 		      const struct chs_endpoint *endpoint,
 		      const struct net *net, bool v6)
 {
-	const struct chs_hop *hop = chs_endpoint_hop(endpoint, net, true);
+	const struct chs_hop *hop = chs_endpoint_hop(endpoint);
 	struct neighbour *neigh;
 	struct net_device *dev;
 
-	if (unlikely(!hop || skb_cloned(skb) || skb_is_gso(skb) ||
+	if (unlikely(!chs_endpoint_hop_valid(endpoint, hop, net, true) ||
+		     skb_cloned(skb) || skb_is_gso(skb) ||
 		     !chs_forward_plain_fits(skb, hop->dst, v6)))
 		return NULL;
 
@@ -126,9 +131,11 @@ chs_forward_plain_way(const struct sk_buff *skb,
 
 /**
  * chs_forward_plain() - send a packet to its backend, if there is nothing to it
- * @skb: packet that chs_packet_plain_v4() or _v6() knows; consumed if sent
+ * @skb: packet that chs_packet_plain() knows and chs_forward_plain_header_v4() or
+ *	_v6() finds no fault with; consumed if sent
  * @state: the hook's state
- * @verdict: where it goes
+ * @svc: its service
+ * @backend: where it goes
  * @v6: it is IPv6
  *
  * Context: netfilter hook at PRE_ROUTING, bottom halves off.
@@ -136,19 +143,17 @@ chs_forward_plain_way(const struct sk_buff *skb,
  */
 static __always_inline bool
 chs_forward_plain(struct sk_buff *skb, const struct nf_hook_state *state,
-		  const struct chs_verdict *verdict, bool v6)
+		  const struct chs_service *svc,
+		  const struct chs_backend *backend, bool v6)
 {
-	const struct chs_backend *backend = verdict->backend;
-	const struct chs_service *svc = verdict->svc;
 	unsigned int len = skb->len;
 	struct neighbour *neigh;
 
 	if (svc->mode != CHS_MODE_ROUTE ||
-	    unlikely(!chs_forward_plain_header(skb, v6) ||
-		     chs_policy_any(state->net)))
+	    unlikely(chs_policy_any(state->net)))
 		return false;
 	/* A header cache, below, is for packets of its own family. */
-	if (unlikely(chs_addr_is_v4(&backend->endpoint->key.addr) == v6))
+	if (unlikely(backend->endpoint->v6 != v6))
 		return false;
 	chs_endpoint_lock(backend->endpoint);
 	neigh = chs_forward_plain_way(skb, backend->endpoint, state->net, v6);
@@ -157,9 +162,9 @@ chs_forward_plain(struct sk_buff *skb, const struct nf_hook_state *state,
 		return false;
 
 	if (v6)
-		ipv6_hdr(skb)->hop_limit--;
+		((struct ipv6hdr *)skb->data)->hop_limit--;
 	else
-		ip_decrease_ttl(ip_hdr(skb));
+		ip_decrease_ttl((struct iphdr *)skb->data);
 	skb_orphan(skb);
 	chs_forward_forget(skb);
 	skb->dev = neigh->dev;

@@ -88,7 +88,7 @@ static __always_inline bool chs_steer_bridged(const struct sk_buff *skb)
  * Context: under RCU, or with the namespace's lock held.
  * Return: the service, or NULL.
  */
-static inline const struct chs_service *
+static __always_inline const struct chs_service *
 chs_steer_service(const struct chs_table *table, const struct chs_tuple *tuple,
 		  s32 vrf)
 {
@@ -148,14 +148,9 @@ static inline void chs_steer_ring(const struct chs_service *svc,
  */
 static inline bool chs_steer_settled(const struct chs_service *svc)
 {
-	switch (svc->affinity) {
-	case CHS_AFFINITY_TRANSITION:
-		return !rcu_access_pointer(svc->transition);
-	case CHS_AFFINITY_FLOW:
-		return false;
-	default:
-		return true;
-	}
+	/* With affinity ring there is never a transition. */
+	return !rcu_access_pointer(svc->transition) &&
+	       svc->affinity != CHS_AFFINITY_FLOW;
 }
 
 /**

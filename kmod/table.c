@@ -282,7 +282,8 @@ static struct chs_service *range_before(const struct chs_table *table,
 /**
  * chs_table_lookup_wide() - service of more than one port that a packet is for
  * @table: table
- * @addr: destination address; by value, so that who asks may have it in registers
+ * @addr_hi: first half of the destination address, union chs_addr.q
+ * @addr_lo: second half; a pointer would keep it out of the caller's registers
  * @vrf: number of the VRF that it came in by, or 0
  * @proto: protocol
  * @port: destination port, host order
@@ -291,9 +292,10 @@ static struct chs_service *range_before(const struct chs_table *table,
  * Return: the service, or NULL.
  */
 struct chs_service *chs_table_lookup_wide(const struct chs_table *table,
-					  union chs_addr addr, s32 vrf,
+					  u64 addr_hi, u64 addr_lo, s32 vrf,
 					  u8 proto, u16 port)
 {
+	const union chs_addr addr = { .q = { addr_hi, addr_lo } };
 	struct chs_service *svc;
 
 	if (table->ranges.n) {

@@ -93,8 +93,8 @@ struct chs_table {
 	u64 generation;
 };
 
-static inline u32 chs_table_hash(const union chs_addr *addr, s32 vrf, u8 proto,
-				 u16 port)
+static __always_inline u32 chs_table_hash(const union chs_addr *addr, s32 vrf,
+					  u8 proto, u16 port)
 {
 	return hash_64((addr->q[0] ^ addr->q[1]) + (u32)vrf +
 		       ((u64)proto << 16 | port) * GOLDEN_RATIO_32, 32);
@@ -134,13 +134,13 @@ static inline bool chs_table_may_have_v4(const struct chs_table *table,
 /**
  * chs_table_may_have_v6() - whether a service in a direct mode may have an address
  * @table: table in force
- * @addr: address, of a packet
+ * @addr: 16 bytes of an address, wherever they lie
  *
  * Context: under RCU.
  * Return: false if none has.
  */
 static inline bool chs_table_may_have_v6(const struct chs_table *table,
-					 const struct in6_addr *addr)
+					 const void *addr)
 {
 	return chs_filter_has(table->filter, chs_filter_hash_v6(addr));
 }
@@ -157,7 +157,7 @@ struct chs_service *chs_table_find(const struct chs_table *table,
 struct chs_service *chs_table_holder(const struct chs_table *table,
 				     const struct chs_service *svc);
 struct chs_service *chs_table_lookup_wide(const struct chs_table *table,
-					  union chs_addr addr, s32 vrf,
+					  u64 addr_hi, u64 addr_lo, s32 vrf,
 					  u8 proto, u16 port);
 struct chs_service *chs_table_direct_at(const struct chs_table *table,
 					const union chs_addr *addr, s32 vrf);
@@ -174,7 +174,7 @@ struct chs_service *chs_table_next(const struct chs_table *table, u32 *at);
  * Context: any; under RCU or with the namespace's lock held.
  * Return: the service, or NULL.
  */
-static inline struct chs_service *
+static __always_inline struct chs_service *
 chs_table_lookup_key(const struct chs_table *table, const union chs_addr *addr,
 		     s32 vrf, u8 proto, u16 port)
 {
@@ -205,7 +205,7 @@ chs_table_lookup_key(const struct chs_table *table, const union chs_addr *addr,
  * Context: any; under RCU or with the namespace's lock held.
  * Return: the service, or NULL.
  */
-static inline struct chs_service *
+static __always_inline struct chs_service *
 chs_table_lookup(const struct chs_table *table, const union chs_addr *addr,
 		 s32 vrf, u8 proto, __be16 port)
 {
@@ -218,7 +218,8 @@ chs_table_lookup(const struct chs_table *table, const union chs_addr *addr,
 		if (likely(svc))
 			return svc;
 	}
-	return chs_table_lookup_wide(table, *addr, vrf, proto, host_port);
+	return chs_table_lookup_wide(table, addr->q[0], addr->q[1], vrf, proto,
+				     host_port);
 }
 
 #endif /* CHS_TABLE_H */

@@ -52,11 +52,28 @@ static inline bool chs_addr_equal(const union chs_addr *a,
 	return !((a->q[0] ^ b->q[0]) | (a->q[1] ^ b->q[1]));
 }
 
+/* By halves, so that an address that is compared by halves needs no memory. */
 static inline void chs_addr_set_v4(union chs_addr *addr, __be32 ip)
 {
+	const __u64 prefix = (__force __u32)htonl(0xffff);
+	const __u64 host = (__force __u32)ip;
+
 	addr->q[0] = 0;
-	addr->w[2] = htonl(0xffff);
-	addr->w[3] = ip;
+#ifdef __LITTLE_ENDIAN_BITFIELD
+	addr->q[1] = prefix | host << 32;
+#else
+	addr->q[1] = prefix << 32 | host;
+#endif
+}
+
+/* @w[3], told by the half that it is in. */
+static inline __be32 chs_addr_v4(const union chs_addr *addr)
+{
+#ifdef __LITTLE_ENDIAN_BITFIELD
+	return (__force __be32)(__u32)(addr->q[1] >> 32);
+#else
+	return (__force __be32)(__u32)addr->q[1];
+#endif
 }
 
 static inline bool chs_addr_is_v4(const union chs_addr *addr)
@@ -64,13 +81,13 @@ static inline bool chs_addr_is_v4(const union chs_addr *addr)
 	return !addr->q[0] && addr->w[2] == htonl(0xffff);
 }
 
-static inline __u64 chs_tuple_hash_v4(const struct chs_tuple *tuple,
-				      enum chsteer_flow_hash hash,
-				      const siphash_key_t *key)
+static __always_inline __u64 chs_tuple_hash_v4(const struct chs_tuple *tuple,
+					       enum chsteer_flow_hash hash,
+					       const siphash_key_t *key)
 {
 	/* Bytes as they lie in memory, read as SipHash reads them. */
-	const __u64 src = le32_to_cpu((__force __le32)tuple->saddr.w[3]);
-	const __u64 dst = le32_to_cpu((__force __le32)tuple->daddr.w[3]);
+	const __u64 src = le32_to_cpu((__force __le32)chs_addr_v4(&tuple->saddr));
+	const __u64 dst = le32_to_cpu((__force __le32)chs_addr_v4(&tuple->daddr));
 	const __u64 ports = le16_to_cpu((__force __le16)tuple->sport) |
 			    (__u64)le16_to_cpu((__force __le16)tuple->dport) << 16 |
 			    (__u64)tuple->proto << 32;

@@ -20,10 +20,9 @@ static bool is_plain(const struct sk_buff *skb, bool v6, struct chs_packet *pkt)
 	begun.head = 0;
 	/* Nothing may be left as it was. */
 	memset(pkt, 0xff, sizeof(*pkt));
-	if (!(v6 ? chs_packet_plain_v6(&begun, pkt) :
-		   chs_packet_plain_v4(&begun, pkt)))
+	if (!chs_packet_plain(&begun, v6))
 		return false;
-	chs_packet_plain_rest(pkt, v6);
+	chs_packet_plain_read(&begun, v6, pkt);
 	return true;
 }
 
