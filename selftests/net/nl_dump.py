@@ -115,5 +115,28 @@ def one_service(nl):
     expect("gone", nl.dump("backend-get", service("s")), "ENOENT")
 
 
+def named(nl):
+    """Each list is of the service that it is asked for, and of no other."""
+    expect("flush", nl.request("flush"))
+    for i in (1, 2, 3):
+        name = "s%u" % i
+        expect("service", nl.request("service-new", service(
+            name, ep=("203.0.113.%u" % i, 80), slots=256, points=1)))
+        expect("backend", nl.request("backend-new", service(name),
+                                     backend("198.51.100.%u" % i)))
+    for cmd in ("service-get", "backend-get"):
+        reply = nl.dump(cmd)
+        expect(cmd, reply)
+        if len(reply.messages) != 3:
+            sys.exit("%s: %u of 3" % (cmd, len(reply.messages)))
+        reply = nl.dump(cmd, service("s2"))
+        expect(cmd, reply)
+        found = [genl.parse(genl.parse(message)[genl.C["A_SERVICE"]])
+                 [genl.C["A_SERVICE_NAME"]] for message in reply.messages]
+        if found != [genl.string("s2")]:
+            sys.exit("%s of s2: %s" % (cmd, found))
+    expect("flush", nl.request("flush"))
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](Genl())

@@ -117,6 +117,7 @@ mixed()
 chs_setup
 chs_run "a list that changed is marked" raw marked
 chs_run "a list of what is gone meanwhile" raw one_service
+chs_run "a list of one service" raw named
 chs_run "$SERVICES services" many_services
 chs_run "$((MANY * 3)) backends" many_backends
 chs_run "a small receive buffer" little_room

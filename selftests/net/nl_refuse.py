@@ -238,6 +238,10 @@ def direct():
     for addr, why in (("127.0.0.1", "a loopback"), ("224.0.0.1", "a multicast")):
         yield option("source", "source %s is %s address" % (addr, why),
                      mode=IPIP, source=addr)
+    # All zero is by route, but an address it must be.
+    for length in (0, 5, 12, 17):
+        yield option("source", "source has %u bytes, not 4 or 16" % length,
+                     mode=IPIP, source=bytes(length))
     yield (SET, service("gue", source="2001:db8::1"), "EINVAL",
            "service.source",
            "source of service 'gue' is IPv6 and its backend 198.51.100.11 is not")
@@ -449,6 +453,9 @@ def dumps():
     yield "backend-get", service(), "EINVAL", "service", \
         "service name is missing"
     yield "backend-get", service("nope"), "ENOENT", NAME, "no service 'nope'"
+    yield "service-get", service(), "EINVAL", "service", \
+        "service name is missing"
+    yield "service-get", service("nope"), "ENOENT", NAME, "no service 'nope'"
     yield ("flow-get", service("dsr") + FLOW,
            "EINVAL", "flow", "a dump of flows takes no flow")
     yield "flow-get", service("nope"), "ENOENT", NAME, "no service 'nope'"

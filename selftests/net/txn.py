@@ -140,6 +140,34 @@ def bound(nl):
         nl.begin()
 
 
+def ticks(pid):
+    """Of the kernel, for a process."""
+    with open("/proc/%u/stat" % pid) as stat:
+        return int(stat.read().rpartition(")")[2].split()[12])
+
+
+def closes(nl):
+    """While the rings of one process are built, the sockets of others close; the
+    build ends with its process, and nothing has changed."""
+    expect("service", nl.request("service-new", service(
+        "long", ep=("203.0.113.80", 6000), points=4096, unit=1, slots=1 << 20)))
+    before = nl.snapshot()
+    builder = subprocess.Popen(
+        [sys.executable, "-EsS", __file__, "build"], stdout=subprocess.PIPE)
+    builder.stdout.readline()
+    begun = ticks(builder.pid)
+    while builder.poll() is None and ticks(builder.pid) < begun + 5:
+        os.sched_yield()
+    Genl().close()
+    if builder.poll() is not None:
+        sys.exit("the ring was built first")
+    builder.kill()
+    builder.wait()
+    if not genl.same(nl.snapshot(), before):
+        sys.exit("a build whose process was killed has changed something")
+    expect("del", nl.request("service-del", service("long")))
+
+
 def tried(nl):
     """A dry run tells what would be, takes no more, and does nothing."""
     first = nl.begin()
@@ -196,6 +224,12 @@ def tried(nl):
     expect("abort", nl.request("txn-abort", txn(t)), "EBUSY", BUSY % t)
     expect("dry run alone", nl.request("txn-commit", flags("dry_run")),
            "EINVAL", "transaction is missing")
+
+
+def build(nl):
+    print("ready", flush=True)
+    nl.request("backend-new", service("long"), backend("198.51.100.11", weight=512),
+               backend("198.51.100.12", weight=512))
 
 
 def hang(nl):

@@ -153,6 +153,7 @@ chs_run "an aborted transaction does nothing" raw aborted
 chs_run "a refused transaction does nothing" raw refused
 chs_run "EBUSY once anything has changed" raw moved
 chs_run "a transaction goes with its socket" raw bound
+chs_run "a socket closes while rings are built" raw closes
 chs_run "a dry run tells what would be, and does nothing" raw tried
 chs_run "a file with an error does nothing" all_or_nothing
 chs_run "a file with malformed lines, or none" malformed
