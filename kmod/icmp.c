@@ -16,8 +16,10 @@
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/netfilter.h>
+#include <net/dst_metadata.h>
 #include <net/icmp.h>
 #include <net/ip.h>
+#include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
 #include <net/netns/hash.h>
@@ -27,21 +29,16 @@
 #define RATE		100
 #define BURST		50
 
-/* Give @skb a route, if only that back to its sender. */
-static bool route_v4(struct sk_buff *skb, const struct nf_hook_state *state)
+/* Give @skb the route back to its sender, in the VRF that it came in by. */
+static bool back_v4(struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	const struct iphdr *ip = ip_hdr(skb);
-	struct flowi4 flow = { .daddr = ip->saddr };
+	struct flowi4 flow = { .daddr = ip_hdr(skb)->saddr };
 	struct rtable *rt;
 
-	if (skb_dst(skb))
-		return true;
-	if (state->in &&
-	    !ip_route_input(skb, ip->daddr, ip->saddr, 0, skb->dev) &&
-	    skb_rtable(skb)->rt_flags & RTCF_LOCAL)
+	/* Behind a device that takes packets out of tunnels it is no route. */
+	if (skb_valid_dst(skb))
 		return true;
 	skb_dst_drop(skb);
-
 	if (state->in)
 		flow.flowi4_oif = l3mdev_master_ifindex_rcu((struct net_device *)state->in);
 	rt = ip_route_output_key(state->net, &flow);
@@ -49,6 +46,80 @@ static bool route_v4(struct sk_buff *skb, const struct nf_hook_state *state)
 		return false;
 	skb_dst_set(skb, &rt->dst);
 	return true;
+}
+
+/* Give @skb a route, if only that back to its sender. */
+static bool route_v4(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+
+	if (skb_valid_dst(skb))
+		return true;
+	skb_dst_drop(skb);
+	if (state->in &&
+	    !ip_route_input(skb, ip->daddr, ip->saddr, 0, skb->dev) &&
+	    skb_rtable(skb)->rt_flags & RTCF_LOCAL)
+		return true;
+	skb_dst_drop(skb);
+	return back_v4(skb, state);
+}
+
+static bool back_v6(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	struct flowi6 flow = { .daddr = ipv6_hdr(skb)->saddr };
+	struct dst_entry *dst;
+
+	/* Behind a device that takes packets out of tunnels it is no route. */
+	if (skb_valid_dst(skb))
+		return true;
+	skb_dst_drop(skb);
+	/* A link-local address means another host on each link. */
+	if (state->in)
+		flow.flowi6_oif = ipv6_addr_type(&flow.daddr) & IPV6_ADDR_LINKLOCAL ?
+				  state->in->ifindex :
+				  l3mdev_master_ifindex_rcu((struct net_device *)state->in);
+	dst = ip6_route_output(state->net, NULL, &flow);
+	if (dst->error) {
+		dst_release(dst);
+		return false;
+	}
+	skb_dst_set(skb, dst);
+	return true;
+}
+
+/**
+ * chs_icmp_route() - give a packet a route by which an error is sent about it
+ * @skb: packet
+ * @state: the hook's state
+ *
+ * With IPv4 it is the packet's own if its destination is local: the destination
+ * becomes the source of the error.
+ *
+ * Context: netfilter hook, bottom halves off.
+ * Return: false if there is none and the packet cannot be answered.
+ */
+bool chs_icmp_route(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	return state->pf == NFPROTO_IPV6 ? back_v6(skb, state) :
+					   route_v4(skb, state);
+}
+
+/**
+ * chs_icmp_route_back() - give a packet the route back to its sender
+ * @skb: packet
+ * @state: the hook's state
+ *
+ * The route's device is in the VRF that the packet came in by, if any. That of a
+ * route to an address of the VRF device itself is the loopback device, which is in
+ * none.
+ *
+ * Context: netfilter hook, bottom halves off.
+ * Return: false if there is none and the packet cannot be answered.
+ */
+bool chs_icmp_route_back(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	return state->pf == NFPROTO_IPV6 ? back_v6(skb, state) :
+					   back_v4(skb, state);
 }
 
 static void send_v4(struct sk_buff *skb, const struct nf_hook_state *state,

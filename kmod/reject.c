@@ -2,30 +2,50 @@
 /* Refusing a packet. */
 #include "reject.h"
 
+#include "icmp.h"
 #include "service.h"
 
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
 #include <linux/in.h>
+#include <linux/netdevice.h>
 #include <linux/netfilter.h>
 #include <net/netfilter/ipv4/nf_reject.h>
 #include <net/netfilter/ipv6/nf_reject.h>
+
+/*
+ * At PRE_ROUTING, when a packet has no route yet, the stack's helpers look for one
+ * in the main table, whichever VRF the packet is in. A packet that has a route they
+ * answer in a VRF: as at LOCAL_IN, when each has. Errors take the VRF from the
+ * packet's device, resets from the route's device.
+ */
+static bool in_vrf(const struct nf_hook_state *state)
+{
+	return state->in && netif_is_l3_slave(state->in);
+}
 
 /* Answer it with a reset or an ICMP port unreachable. */
 static void reject(struct sk_buff *skb, const struct nf_hook_state *state,
 		   u8 proto)
 {
+	unsigned int hook = state->hook;
 	bool tcp = proto == IPPROTO_TCP;
 
+	if (in_vrf(state)) {
+		if (tcp ? !chs_icmp_route_back(skb, state) :
+			  !chs_icmp_route(skb, state))
+			return;
+		hook = NF_INET_LOCAL_IN;
+	}
+
 	if (state->pf == NFPROTO_IPV4 && tcp)
-		nf_send_reset(state->net, state->sk, skb, state->hook);
+		nf_send_reset(state->net, state->sk, skb, hook);
 	else if (state->pf == NFPROTO_IPV4)
-		nf_send_unreach(skb, ICMP_PORT_UNREACH, state->hook);
+		nf_send_unreach(skb, ICMP_PORT_UNREACH, hook);
 	else if (tcp)
-		nf_send_reset6(state->net, state->sk, skb, state->hook);
+		nf_send_reset6(state->net, state->sk, skb, hook);
 	else
-		nf_send_unreach6(state->net, skb, ICMPV6_PORT_UNREACH,
-				 state->hook);
+		nf_send_unreach6(state->net, skb, ICMPV6_PORT_UNREACH, hook);
 }
 
 /**

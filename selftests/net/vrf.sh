@@ -3,7 +3,7 @@
 #
 # The same service address in two VRFs and outside any: each has its own service
 # and its own backends, each packet is steered once, and none leaves its VRF
-# (C-063).
+# (C-063); it is the name of a VRF that a service follows.
 #
 #              c1      e1
 #   cl1 ────────┐ red  ┌──────── b1
@@ -215,6 +215,87 @@ lladdr()
 	chs_ip "$1" -j link show e0 | jq -r '.[0].address'
 }
 
+# A service follows the name: a device that is renamed is another VRF, one that has
+# only the index of a former one too, and one that gets the name is the service's.
+names()
+{
+	local index before
+
+	chs_cmd_ok chs_ip lb -b - <<- EOF
+		link set red down
+		link set red name crimson
+		link set crimson up
+		addr replace $CHS_VIP6/128 dev crimson nodad
+	EOF
+	before=$(chs_packets lb route4-red)
+	chs_conns cl1 open tcp "$CHS_VIP4" 80 3
+	chs_answers "renamed" refused=3
+	chs_conns cl1 forget
+	chs_expect "packets" "$(chs_packets lb route4-red)" "$before"
+	chs_cmd_ok chs_ctl -j service show route4-red
+	chs_expect "present" "$(chs_json '.[0].vrf_present')" false
+	chs_cmd_ok chs_batch <<- EOF
+		service add crimson tcp $CHS_VIP4:80 mode route vrf crimson
+		backend add crimson $(chs_be 4 1)
+	EOF
+	chs_conns cl1 open tcp "$CHS_VIP4" 80 3
+	chs_answers "the new name's" answered=3 b1=3
+	chs_conns cl1 reset
+	index=$(chs_ip lb -j link show crimson | jq '.[0].ifindex')
+	chs_cmd_ok chs_ip lb -b - <<- EOF
+		link del crimson
+		link add green index $index type vrf table 120
+		link set green up
+		link set c1 master green
+		link set e1 master green
+		addr add $CHS_VIP4/32 dev green
+	EOF
+	chs_conns cl1 open tcp "$CHS_VIP4" 80 3
+	chs_answers "another with its index" refused=3
+	chs_conns cl1 forget
+	chs_expect "packets" "$(chs_packets lb route4-red)" "$before"
+	# The ways to its backends lead through the new table.
+	chs_cmd_ok chs_ip lb -b - <<- EOF
+		link set green down
+		link set green name red
+		link set red up
+	EOF
+	chs_conns cl1 open tcp "$CHS_VIP4" 80 3
+	chs_answers "back" answered=3 b1=3
+	chs_conns cl1 reset
+	(($(chs_packets lb route4-red) > before)) || chs_fail "not steered"
+	chs_cmd_ok chs_ctl service del crimson
+}
+
+# The answer to what no backend can take leaves by the VRF that it came in by, not
+# by the main table's default route.
+rejects()
+{
+	local f=$1
+
+	chs_ip lb route replace default dev e3
+	chs_ip lb -6 route replace default dev e3
+	chs_cmd_ok chs_batch <<- EOF
+		service add rst tcp $(chs_ep "$(chs_vip "$f")" 93) mode route vrf red
+		service add icmp udp $(chs_ep "$(chs_vip "$f")" 93) mode route vrf red
+		service add out tcp $(chs_ep "$(chs_vip "$f")" 93) mode route
+	EOF
+	chs_conns cl1 open tcp "$(chs_vip "$f")" 93 3 timeout=5000
+	chs_answers "TCP" refused=3
+	chs_conns cl1 forget
+	chs_conns cl1 open udp "$(chs_vip "$f")" 93 1 timeout=5000
+	chs_answers "UDP" refused=1
+	chs_conns cl1 close
+	chs_conns cl3 open tcp "$(chs_vip "$f")" 93 3 timeout=5000
+	chs_answers "outside" refused=3
+	chs_conns cl3 forget
+	chs_cmd_ok chs_batch <<- EOF
+		service del rst
+		service del icmp
+		service del out
+	EOF
+}
+
 # The device goes, its services stay, and nobody else notices.
 gone()
 {
@@ -240,6 +321,8 @@ for f in 4 6; do
 	chs_run "IPv$f: lookup" asked $f
 	chs_run "IPv$f: services are apart" apart $f
 	chs_run "IPv$f: nothing leaks out" leak $f
+	chs_run "IPv$f: refusals are answered in the VRF" rejects $f
 done
+chs_run "a VRF's device is renamed, and its index used again" names
 chs_run "a VRF goes" gone
 chs_done
