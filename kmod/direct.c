@@ -269,7 +269,7 @@ static __always_inline unsigned int send_off(struct sk_buff *skb,
 			   verdict->hash);
 }
 
-/* Where the ring alone does not say. */
+/* A service whose ring alone does not say where a flow goes. */
 static __always_inline unsigned int
 take_unsettled(struct sk_buff *skb, const struct nf_hook_state *state,
 	       const struct chs_service *svc, bool v6)
@@ -319,7 +319,7 @@ static __always_inline bool read_plain(const struct sk_buff *skb,
 		    !chs_table_may_have_v4(table, chs_addr_v4(&tuple->saddr));
 }
 
-/* What is nearly always so. */
+/* The usual way: a settled service, by the ring alone. */
 static __always_inline unsigned int take_plain(struct sk_buff *skb,
 					       const struct nf_hook_state *state,
 					       const struct chs_table *table,
@@ -356,7 +356,7 @@ static __always_inline unsigned int take(struct sk_buff *skb,
 					 const struct nf_hook_state *state,
 					 const struct chs_table *table, bool v6)
 {
-	/* Of it the tuple: that alone would have the frame aligned to 16 bytes. */
+	/* Only its tuple is used: declared alone, that would align the frame to 16. */
 	struct chs_packet pkt __uninitialized;
 	s32 vrf = 0;
 

@@ -58,6 +58,18 @@ as_guest()
 	)
 }
 
+# kernel_charged: those of them that are the kernel's
+kernel_charged()
+{
+	awk '$1 == "kernel" { print $2 }' "$CGROUP/memory.stat"
+}
+
+# below WHAT BYTES
+below()
+{
+	(($($1) < $2))
+}
+
 listed()
 {
 	(($(chs_on lb -j backend show | jq "map(select(.address == \"$1\")) | length") == $2))
@@ -74,11 +86,15 @@ worker()
 		echo "service add s$i tcp 203.0.113.$i:80 slots $SLOTS"
 		echo "backend add s$i $(chs_b4 1) $(chs_b4 2)"
 	done | as_guest || return
+	(($(charged) - before >= n * SLOTS * 2)) ||
+		chs_fail "added: $(($(charged) - before)) bytes for $((n * SLOTS * 2)) of arcs"
 	echo "backend drain * $(chs_b4 2) deadline 1 delete" | chs_on lb -b - || return
 	chs_busywait 60000 listed "$(chs_b4 2)" 0 || chs_fail "still listed"
 	(($(charged) - before >= n * SLOTS * 2)) ||
 		chs_fail "$(($(charged) - before)) bytes for $((n * SLOTS * 2)) of arcs"
 	chs_cmd_ok chs_on lb flush
+	chs_busywait 20000 below charged $((before + n * SLOTS)) ||
+		chs_fail "$(charged) bytes after the flush, $before before"
 }
 
 flooded()
@@ -120,11 +136,38 @@ flows()
 	echo max > "$CGROUP/memory.max"
 }
 
+# Open transactions have copies of the index, and so may cost a good deal.
+transactions()
+{
+	local n=300 i before machine got
+
+	for ((i = 0; i < n; i++)); do
+		echo "service add t$i tcp $CHS_VIP4:$((1000 + i)) slots 256 points 1"
+	done | chs_on lb -b - || return
+	cgroup transactions || return
+	before=$(kernel_charged)
+	machine=$(chs_kernel_memory)
+	# shellcheck disable=SC2016 # for that shell
+	coproc OPEN { chs_in lb bash -c 'echo $$ > "$1" && exec "$2" hang' - \
+		"$CGROUP/cgroup.procs" "$CHS_LIB/net/txn.py"; }
+	read -r -t 60 -u "${OPEN[0]}" || chs_fail "no transactions"
+	got=$((($(kernel_charged) - before) / 1024))
+	machine=$(($(chs_kernel_memory) - machine))
+	echo "$machine KiB more in use, $got KiB of them charged"
+	((machine > 1024)) || chs_fail "too little to tell: $machine KiB"
+	((got * 2 > machine)) || chs_fail "$got of $machine KiB are charged"
+	echo 1 > "$CGROUP/cgroup.kill"
+	chs_busywait 20000 below kernel_charged $((before + got * 512)) ||
+		chs_fail "$(kernel_charged) bytes after they ended, $before before"
+	chs_cmd_ok chs_on lb flush
+}
+
 chs_require_cmd jq
 chs_setup
 chs_run "topology" topology
 ((CHS_FAILED)) && chs_done
 chs_run "flows, which are limited by that" flows
 chs_run "rings that a worker builds" worker
+chs_run "open transactions" transactions
 umount "$CGROUPS"
 chs_done
