@@ -7,6 +7,7 @@
 #include "nat.h"
 #include "netlink.h"
 #include "netns.h"
+#include "pin.h"
 #include "ring.h"
 #include "settle.h"
 #include "sweep.h"
@@ -75,6 +76,7 @@ static void __net_exit net_pre_exit(struct net *net)
 
 	mutex_lock(&cn->lock);
 	chs_hook_release(cn);
+	chs_pin_release(cn);
 	mutex_unlock(&cn->lock);
 }
 
@@ -164,14 +166,16 @@ static int __init chsteer_init(void)
 	if (err)
 		goto err_pernet;
 
+	chs_pin_init();
 	err = chs_netlink_init();
 	if (err)
-		goto err_vrf;
+		goto err_pin;
 
 	pr_info("version %s, ring version %u\n", CHS_VERSION, CHS_RING_VERSION);
 	return 0;
 
-err_vrf:
+err_pin:
+	chs_pin_exit();
 	chs_vrf_exit();
 err_pernet:
 	unregister_pernet_subsys(&net_ops);
@@ -190,6 +194,7 @@ err_workqueue:
 static void __exit chsteer_exit(void)
 {
 	WRITE_ONCE(chs_unloading, true);
+	chs_pin_exit();
 	chs_netlink_exit();
 	chs_vrf_exit();
 	unregister_pernet_subsys(&net_ops);

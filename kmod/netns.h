@@ -31,6 +31,7 @@
  * @txns: open transactions, by struct chs_txn.node
  * @n_retired: how much of what was put out of force is not freed yet
  * @dying: workers are to end soon
+ * @pinned: it has a reference to the module, for it has services
  * @next_txn: id of the next one
  * @sweeps: conntrack entries still to be cleared, by struct chs_sweep.node
  * @fresh_sweeps: times that untranslated entries are still to be cleared
@@ -64,6 +65,7 @@ struct chs_net {
 	u32 next_txn;
 	atomic_t n_retired;
 	bool dying;
+	bool pinned;
 	struct list_head sweeps;
 	u8 fresh_sweeps;
 	struct delayed_work sweep_work;

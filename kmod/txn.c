@@ -8,6 +8,7 @@
 #include "hook.h"
 #include "move.h"
 #include "netns.h"
+#include "pin.h"
 #include "settle.h"
 #include "sweep.h"
 #include "transition.h"
@@ -710,8 +711,8 @@ int chs_txn_try(struct chs_net *cn, struct chs_txn *txn, bool prune,
  *
  * Context: process; may sleep, for as long as rings are built and, if flows
  *	lose their backend, conntrack tables are walked; @cn's lock held.
- * Return: 0, -ENOENT, -ENOSPC, -EDQUOT, -EINTR if the process is being killed, or
- *	-ENOMEM.
+ * Return: 0, -ENOENT, -ENOSPC, -EDQUOT, -EINTR if the process is being killed,
+ *	-EBUSY if the module is being unloaded, or -ENOMEM.
  */
 int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 		   struct chs_result *result, struct chs_msg *msg)
@@ -735,13 +736,20 @@ int chs_txn_commit(struct chs_net *cn, struct chs_txn *txn, bool prune,
 		goto err_retired;
 	}
 
-	err = chs_hook_require(cn, txn->table, msg);
+	err = chs_pin_hold(cn, txn->table, msg);
 	if (err)
 		goto err_sweep;
 
+	err = chs_hook_require(cn, txn->table, msg);
+	if (err)
+		goto err_pin;
+
 	publish(cn, txn, retired, sweep, msg);
+	chs_pin_relax(cn);
 	return 0;
 
+err_pin:
+	chs_pin_relax(cn);
 err_sweep:
 	chs_sweep_free(sweep);
 err_retired:

@@ -39,9 +39,11 @@ chs_loaded_where()
 	done >> "$CHS_LOADS"
 }
 
-# Unloading may be refused only while somebody uses the module, and by the time
-# this is called nobody should.
+# Services do not keep the module then: there are some in the namespaces of most tests,
+# and in those that are deleted but not yet gone. Otherwise unloading may be refused
+# only while somebody uses the module, and by the time this is called nobody should.
 chs_unload()
 {
+	echo N > /sys/module/chsteer/parameters/pin
 	rmmod chsteer
 }

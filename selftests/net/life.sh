@@ -70,8 +70,74 @@ twice()
 
 references()
 {
-	[[ $(< /sys/module/chsteer/refcnt) == 0 ]] ||
-		chs_fail "in use: $(< /sys/module/chsteer/refcnt)"
+	chs_expect "references" "$(< /sys/module/chsteer/refcnt)" "$1"
+}
+
+unheld()
+{
+	[[ $(< /sys/module/chsteer/refcnt) == 0 ]]
+}
+
+pin()
+{
+	echo "$1" > /sys/module/chsteer/parameters/pin
+}
+
+# A namespace with services keeps the module, until the last of them goes, however it
+# does, and as long as the administrator wants it kept.
+pinned()
+{
+	local how out
+
+	: > "$CHS_TMP/empty"
+	for how in flush "service del s" "apply --allow-empty $CHS_TMP/empty" namespace; do
+		chs_setup_ns other || { chs_fail "no namespace"; return; }
+		references 0
+		chs_cmd_ok chs_in other chctl service add s tcp "$CHS_VIP4:80" slots 256
+		chs_cmd_ok chs_in other chctl service add t tcp "$CHS_VIP4:81" slots 256
+		references 1
+		out=$(rmmod chsteer 2>&1) && { chs_fail "gone, with services"; return; }
+		[[ $out == *"is in use"* ]] || chs_fail "$out"
+		chs_cmd_ok chs_in other chctl service del t
+		references 1
+		if [[ $how == namespace ]]; then
+			chs_del_ns other
+			chs_busywait 20000 unheld || chs_fail "a namespace that is gone"
+			continue
+		fi
+		# shellcheck disable=SC2086 # words
+		chs_cmd_ok chs_in other chctl $how
+		references 0
+		chs_del_ns other
+	done
+	chs_setup_ns other || { chs_fail "no namespace"; return; }
+	chs_cmd_ok chs_in other chctl service add s tcp "$CHS_VIP4:80" slots 256
+	pin N
+	references 0
+	pin Y
+	references 1
+	chs_cmd_ok chs_in other chctl flush
+	rmmod chsteer || { chs_fail "not unloaded after flush"; return; }
+	chs_del_ns other
+	chs_load || chs_fail "not loaded"
+}
+
+# A user's services keep nothing: they go with the module.
+guest()
+{
+	local fd
+
+	exec {fd}> >(exec unshare -Urn bash -c "
+		chctl service add g tcp $CHS_VIP4:80 slots 256 && echo ready > $CHS_TMP/guest
+		read -r")
+	if chs_busywait 10000 test -s "$CHS_TMP/guest"; then
+		references 0
+		rmmod chsteer || chs_fail "not unloaded"
+	else
+		chs_fail "no services"
+	fi
+	exec {fd}>&-
+	chs_loaded || chs_load || chs_fail "not loaded"
 }
 
 in_use()
@@ -79,11 +145,11 @@ in_use()
 	topology || chs_fail topology
 	fill || chs_fail "not configured"
 	talk || chs_fail "no traffic"
-	references
+	references 1
 	chs_bg nsenter --net="/run/netns/${CHS_NS[cl]}" bash -c "
 		exec 3<> /dev/tcp/$CHS_VIP4/80; read -r -u 3"
 	chs_busywait 10000 open_flows || chs_fail "no open flow"
-	references
+	references 1
 	chs_unload || chs_fail "not unloaded"
 	chs_loaded && chs_fail "still loaded"
 	chs_cmd_fail ENOMODULE "modprobe chsteer" chctl service show
@@ -204,7 +270,7 @@ flows_end()
 	chs_in cl bash -c "for i in {1..100}; do echo > /dev/udp/$CHS_VIP4/53; done" 2> /dev/null
 	chs_busywait 10000 is_steering || chs_fail "no traffic"
 	chs_busywait 60000 few_entries || chs_fail "$(entries) entries stay"
-	references
+	references 1
 }
 
 entries()
@@ -221,6 +287,8 @@ few_entries()
 chs_hold_hooks || exit 1
 chs_setup
 chs_run "loaded once only" twice
+chs_run "services keep the module" pinned
+chs_run "services of a user namespace do not" guest
 chs_run "unload with everything in use" in_use
 chs_run "unload as a deadline passes" deadline_passes
 n=$(chs_amount 30 300 10)

@@ -132,7 +132,7 @@ one()
 	fi
 	if chs_loaded; then
 		echo "not ok - $script: leaves no module behind"
-		rmmod chsteer
+		chs_unload
 	fi
 	kmsg_check || echo "not ok - $script: kernel log and taint are clean afterwards"
 	leaks_scan "$script"
