@@ -171,12 +171,23 @@ static unsigned int gather(struct arrival *arrival)
 	return NF_STOLEN;
 }
 
+/* An error about what this host sent to a backend, also if it says too little. */
+static bool is_about_tunnel(const struct arrival *arrival)
+{
+	return arrival->table->n_tunnel && arrival->pkt.quote_off &&
+	       arrival->state->hook == NF_INET_PRE_ROUTING &&
+	       chs_tunnel_error(arrival->skb, arrival->state, arrival->table,
+				arrival->vrf, &arrival->pkt);
+}
+
 static unsigned int refuse_bad(const struct arrival *arrival)
 {
 	const struct chs_service *svc = addressee(arrival);
 
-	return svc ? chs_refuse(arrival->skb, arrival->state, svc,
-				CHS_DROP_MALFORMED) : NF_ACCEPT;
+	if (svc)
+		return chs_refuse(arrival->skb, arrival->state, svc,
+				  CHS_DROP_MALFORMED);
+	return is_about_tunnel(arrival) ? NF_DROP : NF_ACCEPT;
 }
 
 /* An error about what a backend sent, or about what this host sent to one. */
@@ -193,12 +204,7 @@ static unsigned int arrive_error(const struct arrival *arrival)
 	}
 	if (svc)
 		return steer(arrival, svc);
-
-	if (arrival->table->n_tunnel && !arrival->pkt.routed &&
-	    arrival->state->hook == NF_INET_PRE_ROUTING)
-		chs_tunnel_error(arrival->skb, arrival->state, arrival->table,
-				 arrival->vrf, &arrival->pkt);
-	return NF_ACCEPT;
+	return is_about_tunnel(arrival) ? NF_DROP : NF_ACCEPT;
 }
 
 static unsigned int arrive(struct arrival *arrival)

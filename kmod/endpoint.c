@@ -419,6 +419,49 @@ enum chsteer_obstacle chs_endpoint_find(const struct chs_endpoint *endpoint,
 }
 
 /**
+ * chs_endpoint_mtu() - MTU of the path to an endpoint, as far as it is known
+ * @endpoint: endpoint
+ * @net: its namespace
+ *
+ * Context: bottom halves off, under RCU.
+ * Return: the MTU in bytes; 0 if there is no way.
+ */
+u32 chs_endpoint_mtu(const struct chs_endpoint *endpoint, struct net *net)
+{
+	const struct chs_hop *here;
+	struct chs_hop hop = {};
+	bool known;
+
+	chs_endpoint_lock(endpoint);
+	here = chs_endpoint_hop(endpoint);
+	known = chs_endpoint_hop_valid(endpoint, here, net, false);
+	if (known)
+		hop = *here;
+	chs_endpoint_unlock(endpoint);
+	if (!known && chs_endpoint_find(endpoint, net, &hop))
+		return 0;
+	return dst_mtu(hop.dst);
+}
+
+/**
+ * chs_endpoint_exists() - whether some backend is such an endpoint
+ * @cn: namespace
+ * @key: which
+ *
+ * Context: any.
+ * Return: true if so, be it of a transaction that is not yet committed.
+ */
+bool chs_endpoint_exists(struct chs_net *cn, const struct chs_endpoint_key *key)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = rhashtable_lookup(&cn->endpoints, key, params);
+	rcu_read_unlock();
+	return found;
+}
+
+/**
  * chs_endpoint_neighbour() - the neighbour on the way to an endpoint
  * @hop: the way
  *

@@ -114,6 +114,8 @@ void chs_endpoint_forget_routes(struct chs_net *cn);
 
 enum chsteer_obstacle chs_endpoint_find(const struct chs_endpoint *endpoint,
 					struct net *net, struct chs_hop *hop);
+u32 chs_endpoint_mtu(const struct chs_endpoint *endpoint, struct net *net);
+bool chs_endpoint_exists(struct chs_net *cn, const struct chs_endpoint_key *key);
 struct neighbour *chs_endpoint_neighbour(const struct chs_hop *hop);
 enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
 					 const struct chs_vrf *vrf,

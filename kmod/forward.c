@@ -253,7 +253,8 @@ static enum chs_event check_size(struct way *way, struct sk_buff *skb)
 	if (may_fragment(way, skb))
 		return KEEP;
 
-	chs_icmp_too_big(skb, way->state, way->mtu);
+	if (!chs_icmp_too_big(skb, way->state, way->mtu))
+		chs_stats_event(way->svc->stats, CHS_EVENT_ICMP_LIMITED);
 	return CHS_DROP_TOO_BIG;
 }
 

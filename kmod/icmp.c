@@ -25,9 +25,13 @@
 #include <net/netns/hash.h>
 #include <net/route.h>
 
-/* Errors about a path's MTU to a client: so many a second, and at once. */
+/* Errors about a path's MTU to one client: so many a second, and at once. */
 #define RATE		100
 #define BURST		50
+
+/* And to all of them, as many as the stack allows of other errors. */
+#define RATE_ALL	1000
+#define BURST_ALL	1000
 
 /* Give @skb the route back to its sender, in the VRF that it came in by. */
 static bool back_v4(struct sk_buff *skb, const struct nf_hook_state *state)
@@ -154,15 +158,28 @@ void chs_icmp_exceeded(struct sk_buff *skb, const struct nf_hook_state *state)
 		send_v4(skb, state, ICMP_TIME_EXCEEDED, ICMP_EXC_TTL, 0);
 }
 
+/* @rate tokens a jiffy, HZ for an error; @burst errors at most. */
+static void refill(struct chs_icmp_bucket *bucket, unsigned long now,
+		   unsigned long rate, unsigned long burst)
+{
+	unsigned long passed;
+
+	passed = min_t(unsigned long, now - bucket->last, burst * HZ);
+	bucket->tokens = min_t(unsigned long, bucket->tokens + passed * rate,
+			       burst * HZ);
+	bucket->last = now;
+}
+
 /*
  * The stack limits errors, but for this one. A client that does not heed it, or
- * whose address is forged, is told so often and no more.
+ * whose address is forged, is told so often and no more; nor can many such have
+ * this host send more than so many in all.
  */
 static bool may_tell(const struct sk_buff *skb, struct net *net, bool v6)
 {
 	struct chs_net *cn = chs_net(net);
-	struct chs_icmp_bucket *bucket;
-	unsigned long now, passed;
+	struct chs_icmp_bucket *bucket, *all = &cn->icmp_all;
+	unsigned long now;
 	bool allowed;
 	u32 client;
 
@@ -173,27 +190,27 @@ static bool may_tell(const struct sk_buff *skb, struct net *net, bool v6)
 
 	spin_lock(&cn->icmp_lock);
 	now = jiffies;
-	/* RATE tokens a jiffy, HZ for an error. */
-	passed = min_t(unsigned long, now - bucket->last, BURST * HZ);
-	bucket->tokens = min_t(unsigned long, bucket->tokens + passed * RATE,
-			       BURST * HZ);
-	bucket->last = now;
-	allowed = bucket->tokens >= HZ;
-	if (allowed)
+	refill(bucket, now, RATE, BURST);
+	refill(all, now, RATE_ALL, BURST_ALL);
+	allowed = bucket->tokens >= HZ && all->tokens >= HZ;
+	if (allowed) {
 		bucket->tokens -= HZ;
+		all->tokens -= HZ;
+	}
 	spin_unlock(&cn->icmp_lock);
 	return allowed;
 }
 
-static void too_big(struct sk_buff *skb, const struct nf_hook_state *state,
+static bool too_big(struct sk_buff *skb, const struct nf_hook_state *state,
 		    bool v6, u32 mtu)
 {
 	if (!may_tell(skb, state->net, v6))
-		return;
+		return false;
 	if (v6)
 		send_v6(skb, state, ICMPV6_PKT_TOOBIG, 0, mtu);
 	else
 		send_v4(skb, state, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED, mtu);
+	return true;
 }
 
 /**
@@ -203,11 +220,12 @@ static void too_big(struct sk_buff *skb, const struct nf_hook_state *state,
  * @mtu: bytes
  *
  * Context: netfilter hook, bottom halves off.
+ * Return: false if the client, or all of them, have been told too often.
  */
-void chs_icmp_too_big(struct sk_buff *skb, const struct nf_hook_state *state,
+bool chs_icmp_too_big(struct sk_buff *skb, const struct nf_hook_state *state,
 		      u32 mtu)
 {
-	too_big(skb, state, state->pf == NFPROTO_IPV6, mtu);
+	return too_big(skb, state, state->pf == NFPROTO_IPV6, mtu);
 }
 
 /**
@@ -218,8 +236,9 @@ void chs_icmp_too_big(struct sk_buff *skb, const struct nf_hook_state *state,
  * @mtu: bytes
  *
  * Context: netfilter hook at PRE_ROUTING, bottom halves off.
+ * Return: false if the client, or all of them, have been told too often.
  */
-void chs_icmp_relay_too_big(struct sk_buff *skb,
+bool chs_icmp_relay_too_big(struct sk_buff *skb,
 			    const struct nf_hook_state *state, bool v6,
 			    u32 mtu)
 {
@@ -229,5 +248,5 @@ void chs_icmp_relay_too_big(struct sk_buff *skb,
 		memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
 	else
 		memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
-	too_big(skb, state, v6, mtu);
+	return too_big(skb, state, v6, mtu);
 }

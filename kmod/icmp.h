@@ -11,7 +11,7 @@ struct sk_buff;
 #define CHS_ICMP_BUCKETS	256
 
 /**
- * struct chs_icmp_bucket - errors to the clients of one hash value
+ * struct chs_icmp_bucket - errors to the clients of one hash value, or to all
  * @last: jiffies when @tokens was right
  * @tokens: errors that may be sent at once, times HZ
  */
@@ -23,9 +23,9 @@ struct chs_icmp_bucket {
 bool chs_icmp_route(struct sk_buff *skb, const struct nf_hook_state *state);
 bool chs_icmp_route_back(struct sk_buff *skb, const struct nf_hook_state *state);
 void chs_icmp_exceeded(struct sk_buff *skb, const struct nf_hook_state *state);
-void chs_icmp_too_big(struct sk_buff *skb, const struct nf_hook_state *state,
+bool chs_icmp_too_big(struct sk_buff *skb, const struct nf_hook_state *state,
 		      u32 mtu);
-void chs_icmp_relay_too_big(struct sk_buff *skb,
+bool chs_icmp_relay_too_big(struct sk_buff *skb,
 			    const struct nf_hook_state *state, bool v6,
 			    u32 mtu);
 

@@ -134,6 +134,26 @@ static int put_drops(struct sk_buff *skb, const struct chs_sums *sums)
 	return 0;
 }
 
+static int put_icmp_ignored(struct sk_buff *skb, const struct chs_sums *sums)
+{
+	struct nlattr *nest = nla_nest_start(skb, CHS_A_STATS_ICMP_IGNORED);
+	int i;
+
+	BUILD_BUG_ON((int)CHS_EVENT_NR - (int)CHS_ICMP_BAD_CHECKSUM !=
+		     (int)CHS_A_ICMP_IGNORED_PAD - 1);
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = CHS_ICMP_BAD_CHECKSUM; i < CHS_EVENT_NR; i++) {
+		if (nla_put_u64_64bit(skb, CHS_A_ICMP_IGNORED_BAD_CHECKSUM +
+					   i - CHS_ICMP_BAD_CHECKSUM,
+				      sums->events[i], CHS_A_ICMP_IGNORED_PAD))
+			return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 static int put_stats(struct sk_buff *skb, const struct chs_service *svc)
 {
 	struct nlattr *nest;
@@ -141,8 +161,8 @@ static int put_stats(struct sk_buff *skb, const struct chs_service *svc)
 	int i;
 
 	/* In the order of their attributes. */
-	BUILD_BUG_ON(CHS_EVENT_NR - CHS_EVENT_UNRESOLVED !=
-		     CHS_A_STATS_PAD - CHS_A_STATS_UNRESOLVED);
+	BUILD_BUG_ON(CHS_ICMP_BAD_CHECKSUM - CHS_EVENT_UNRESOLVED !=
+		     CHS_A_STATS_ICMP_IGNORED - CHS_A_STATS_UNRESOLVED);
 
 	chs_stats_sum(svc->stats, &sums);
 	nest = nla_nest_start(skb, CHS_A_SERVICE_STATUS_STATS);
@@ -158,9 +178,9 @@ static int put_stats(struct sk_buff *skb, const struct chs_service *svc)
 	    nla_put_u64_64bit(skb, CHS_A_STATS_ICMP_UNMATCHED,
 			      sums.events[CHS_EVENT_ICMP_UNMATCHED],
 			      CHS_A_STATS_PAD) ||
-	    put_drops(skb, &sums))
+	    put_drops(skb, &sums) || put_icmp_ignored(skb, &sums))
 		return -EMSGSIZE;
-	for (i = CHS_EVENT_UNRESOLVED; i < CHS_EVENT_NR; i++) {
+	for (i = CHS_EVENT_UNRESOLVED; i < CHS_ICMP_BAD_CHECKSUM; i++) {
 		if (nla_put_u64_64bit(skb, CHS_A_STATS_UNRESOLVED +
 					   i - CHS_EVENT_UNRESOLVED,
 				      sums.events[i], CHS_A_STATS_PAD))

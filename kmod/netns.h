@@ -52,8 +52,9 @@
  * @vrf_ids: numbers of VRFs
  * @endpoint_lock: guards @endpoints; taken inside of @lock, or alone
  * @endpoints: where packets of the direct modes go
- * @icmp_lock: guards @icmp_buckets
- * @icmp_buckets: how often clients have been told of a path's MTU
+ * @icmp_lock: guards @icmp_all and @icmp_buckets
+ * @icmp_all: how often all clients have been told of a path's MTU
+ * @icmp_buckets: how often some of them have
  */
 struct chs_net {
 	struct chs_table __rcu *table;
@@ -89,7 +90,8 @@ struct chs_net {
 	struct mutex endpoint_lock; /* protects @endpoints */
 	struct rhashtable endpoints;
 
-	spinlock_t icmp_lock; /* protects @icmp_buckets */
+	spinlock_t icmp_lock; /* protects the next two */
+	struct chs_icmp_bucket icmp_all;
 	struct chs_icmp_bucket icmp_buckets[CHS_ICMP_BUCKETS];
 };
 

@@ -395,7 +395,8 @@ void chs_packet_parse(const struct sk_buff *skb, bool v6,
 
 /**
  * chs_packet_parse_quote() - flow of a packet that is there in part only
- * @skb: buffer whose network header is that packet's
+ * @skb: buffer that it is in
+ * @off: where its network header is, from the start of the buffer
  * @v6: whether the network header is IPv6
  * @tuple: where its tuple goes
  *
@@ -403,12 +404,12 @@ void chs_packet_parse(const struct sk_buff *skb, bool v6,
  * Return: false if it is of no protocol that can be steered, its ports are not
  * there, or its last destination is another one.
  */
-bool chs_packet_parse_quote(const struct sk_buff *skb, bool v6,
+bool chs_packet_parse_quote(const struct sk_buff *skb, __u32 off, bool v6,
 			    struct chs_tuple *tuple)
 {
 	struct place at = {
 		.skb = skb,
-		.off = skb_network_offset(skb),
+		.off = off,
 		.end = skb->len,
 	};
 

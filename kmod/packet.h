@@ -68,7 +68,7 @@ struct chs_packet {
 
 void chs_packet_parse(const struct sk_buff *skb, bool v6,
 		      struct chs_packet *pkt);
-bool chs_packet_parse_quote(const struct sk_buff *skb, bool v6,
+bool chs_packet_parse_quote(const struct sk_buff *skb, __u32 off, bool v6,
 			    struct chs_tuple *tuple);
 
 #endif /* CHS_PACKET_H */

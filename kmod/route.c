@@ -28,6 +28,29 @@ bool chs_route_local(struct net *net, const union chs_addr *addr)
 	return ipv6_chk_addr(net, &addr6, NULL, 0);
 }
 
+/**
+ * chs_route_local_by() - whether an address is this host's for what comes by a device
+ * @net: network namespace
+ * @dev: device; if a VRF has it, an address is one of that VRF
+ * @addr: address
+ *
+ * Context: under RCU.
+ * Return: true if so.
+ */
+bool chs_route_local_by(struct net *net, const struct net_device *dev,
+			const union chs_addr *addr)
+{
+	struct in6_addr addr6;
+
+	if (chs_addr_is_v4(addr))
+		return inet_addr_type_dev_table(net, dev, addr->w[3]) ==
+		       RTN_LOCAL;
+
+	chs_addr_to_in6(&addr6, addr);
+	return ipv6_chk_addr_and_flags(net, &addr6, dev, true, 0,
+				       IFA_F_TENTATIVE);
+}
+
 static bool leads_away_v4(struct net *net, __be32 addr)
 {
 	struct flowi4 flow = { .daddr = addr };

@@ -8,8 +8,11 @@
 #include "tuple.h"
 
 struct net;
+struct net_device;
 
 bool chs_route_local(struct net *net, const union chs_addr *addr);
+bool chs_route_local_by(struct net *net, const struct net_device *dev,
+			const union chs_addr *addr);
 bool chs_route_leads_away(struct net *net, const union chs_addr *addr);
 bool chs_route_forwards(struct net *net, bool v6);
 

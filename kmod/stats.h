@@ -42,6 +42,20 @@
  * @CHS_EVENT_EVICTED_NEW: the same, of which one packet had been seen
  * @CHS_EVENT_EVICTED_ESTABLISHED: the same, of which more had been seen, or which
  *	had been running before it was remembered
+ * @CHS_EVENT_ICMP_LIMITED: a client was not told of a path's MTU, for it or all
+ *	had been told too often
+ * @CHS_EVENT_ICMP_OBEYED: an ICMP error about a path's MTU was obeyed
+ * @CHS_ICMP_BAD_CHECKSUM: an ICMP error about a path's MTU was not obeyed: its
+ *	checksum is wrong; the first of these, which are in the order of enum
+ *	chs_pmtu_verdict and of their netlink attributes
+ * @CHS_ICMP_NOT_LOCAL: it is not addressed to this host
+ * @CHS_ICMP_BAD_SOURCE: this host did not send what it quotes
+ * @CHS_ICMP_WRONG_BACKEND: the quoted flow does not go to that backend
+ * @CHS_ICMP_WRONG_PORT: the quoted outer ports are not the flow's
+ * @CHS_ICMP_TOO_LOW: the MTU is below the least of the protocol
+ * @CHS_ICMP_NOT_LOWER: the MTU is not lower than the known one
+ * @CHS_ICMP_NO_MEMORY: no memory to obey it
+ * @CHS_ICMP_NO_FLOW: what it quotes may be a service's, but does not tell the flow
  * @CHS_EVENT_NR: number of all
  */
 enum chs_event {
@@ -72,6 +86,17 @@ enum chs_event {
 	CHS_EVENT_EVICTED_ENDED,
 	CHS_EVENT_EVICTED_NEW,
 	CHS_EVENT_EVICTED_ESTABLISHED,
+	CHS_EVENT_ICMP_LIMITED,
+	CHS_EVENT_ICMP_OBEYED,
+	CHS_ICMP_BAD_CHECKSUM,
+	CHS_ICMP_NOT_LOCAL,
+	CHS_ICMP_BAD_SOURCE,
+	CHS_ICMP_WRONG_BACKEND,
+	CHS_ICMP_WRONG_PORT,
+	CHS_ICMP_TOO_LOW,
+	CHS_ICMP_NOT_LOWER,
+	CHS_ICMP_NO_MEMORY,
+	CHS_ICMP_NO_FLOW,
 	CHS_EVENT_NR
 };
 

@@ -549,6 +549,20 @@ void chs_table_replace(struct chs_table *table, struct chs_service *from,
 	table->by_name->slots[at].svc = to;
 }
 
+static void note_tunnel(struct chs_tunnels *tunnels,
+			const struct chs_service *svc)
+{
+	if (svc->mode == CHS_MODE_IPIP)
+		tunnels->ipip = svc;
+	if (svc->mode != CHS_MODE_GUE)
+		return;
+	if (!tunnels->gue)
+		tunnels->gue_port = svc->gue_port;
+	else if (tunnels->gue_port != svc->gue_port)
+		tunnels->gue_port = 0;
+	tunnels->gue = svc;
+}
+
 /**
  * chs_table_seal() - make ready for packets what has been changed
  * @table: a table about to be published
@@ -562,7 +576,9 @@ void chs_table_seal(struct chs_table *table)
 	u32 i;
 
 	bitmap_zero(filter->bits, filter_size(filter));
+	memset(&table->tunnels, 0, sizeof(table->tunnels));
 	for (i = 0; i < table->direct.n; i++) {
+		note_tunnel(&table->tunnels, table->direct.svcs[i]);
 		addr = &table->direct.svcs[i]->addr;
 		if (chs_addr_is_v4(addr))
 			__set_bit(chs_filter_hash_v4(addr->w[3]) >> filter->shift,

@@ -65,6 +65,18 @@ struct chs_filter {
 };
 
 /**
+ * struct chs_tunnels - services that encapsulate
+ * @ipip: one of mode ipip, or NULL
+ * @gue: one of mode gue, or NULL
+ * @gue_port: outer UDP port of all of these; 0 if they differ
+ */
+struct chs_tunnels {
+	const struct chs_service *ipip;
+	const struct chs_service *gue;
+	__be16 gue_port;
+};
+
+/**
  * struct chs_table - the services of a namespace
  * @filter: addresses of those of a direct mode, once it is sealed
  * @by_key: those of one port, and, under port 0, those of any port
@@ -72,6 +84,7 @@ struct chs_filter {
  * @n_tunnel: number of services that encapsulate
  * @ranges: those of a range, by address, VRF, protocol and port
  * @direct: those of a direct mode, sorted alike
+ * @tunnels: of those the ones that encapsulate, once it is sealed
  * @by_name: all
  * @n_services: number of services
  * @n_nat: number of services in mode nat; IPv4, IPv6
@@ -86,6 +99,7 @@ struct chs_table {
 	u32 n_tunnel;
 	struct chs_list ranges;
 	struct chs_list direct;
+	struct chs_tunnels tunnels;
 	struct chs_index *by_name;
 	u32 n_services;
 	u32 n_nat[2];

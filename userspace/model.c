@@ -45,6 +45,18 @@ const char *const ctl_drop_reasons[CHS_A_DROPS_MAX + 1] = {
 	[CHS_A_DROPS_IPSEC_POLICY] = "ipsec_policy",
 };
 
+const char *const ctl_icmp_reasons[CHS_A_ICMP_IGNORED_MAX + 1] = {
+	[CHS_A_ICMP_IGNORED_BAD_CHECKSUM] = "bad_checksum",
+	[CHS_A_ICMP_IGNORED_NOT_LOCAL] = "not_local",
+	[CHS_A_ICMP_IGNORED_BAD_SOURCE] = "bad_source",
+	[CHS_A_ICMP_IGNORED_WRONG_BACKEND] = "wrong_backend",
+	[CHS_A_ICMP_IGNORED_WRONG_PORT] = "wrong_port",
+	[CHS_A_ICMP_IGNORED_TOO_LOW] = "too_low",
+	[CHS_A_ICMP_IGNORED_NOT_LOWER] = "not_lower",
+	[CHS_A_ICMP_IGNORED_NO_MEMORY] = "no_memory",
+	[CHS_A_ICMP_IGNORED_NO_FLOW] = "no_flow",
+};
+
 #define SERVICE_KW(_name, _kind, _attr, _field, _values, _usage, _help) { \
 	.name = _name, \
 	.kind = CTL_KW_##_kind, \
@@ -378,9 +390,34 @@ static uint32_t told(struct nlattr **tb, int max)
 	return bits;
 }
 
+static void get_drops(struct nlattr *nest, struct ctl_stats *stats)
+{
+	struct nlattr *tb[CHS_A_DROPS_MAX + 1];
+	int i;
+
+	if (!nest || nla_parse_nested(tb, CHS_A_DROPS_MAX, nest, NULL))
+		return;
+
+	for (i = 0; i <= CHS_A_DROPS_MAX; i++)
+		stats->drops[i] = get_u64(tb[i]);
+}
+
+static void get_icmp_ignored(struct nlattr *nest, struct ctl_stats *stats)
+{
+	struct nlattr *tb[CHS_A_ICMP_IGNORED_MAX + 1];
+	int i;
+
+	if (!nest || nla_parse_nested(tb, CHS_A_ICMP_IGNORED_MAX, nest, NULL))
+		return;
+
+	stats->icmp_told = told(tb, CHS_A_ICMP_IGNORED_MAX);
+	for (i = 0; i <= CHS_A_ICMP_IGNORED_MAX; i++)
+		stats->icmp_ignored[i] = get_u64(tb[i]);
+}
+
 static void get_stats(struct nlattr *nest, struct ctl_stats *stats)
 {
-	struct nlattr *tb[CHS_A_STATS_MAX + 1], *drops[CHS_A_DROPS_MAX + 1];
+	struct nlattr *tb[CHS_A_STATS_MAX + 1];
 	int i;
 
 	if (!nest || nla_parse_nested(tb, CHS_A_STATS_MAX, nest, NULL))
@@ -389,11 +426,8 @@ static void get_stats(struct nlattr *nest, struct ctl_stats *stats)
 	stats->told = told(tb, CHS_A_STATS_MAX);
 	for (i = 0; i <= CHS_A_STATS_MAX; i++)
 		stats->counts[i] = get_u64(tb[i]);
-	if (!tb[CHS_A_STATS_DROPS] ||
-	    nla_parse_nested(drops, CHS_A_DROPS_MAX, tb[CHS_A_STATS_DROPS], NULL))
-		return;
-	for (i = 0; i <= CHS_A_DROPS_MAX; i++)
-		stats->drops[i] = get_u64(drops[i]);
+	get_drops(tb[CHS_A_STATS_DROPS], stats);
+	get_icmp_ignored(tb[CHS_A_STATS_ICMP_IGNORED], stats);
 }
 
 static void get_service_status(struct nlattr *nest, struct ctl_service *svc)

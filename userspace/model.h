@@ -23,11 +23,15 @@
  * @told: attribute bits of the counters that were told
  * @counts: counters, indexed by attribute
  * @drops: drops by reason, indexed by attribute
+ * @icmp_told: attribute bits of the next that were told
+ * @icmp_ignored: ICMP errors not obeyed, by reason, indexed by attribute
  */
 struct ctl_stats {
 	uint32_t told;
 	uint64_t counts[CHS_A_STATS_MAX + 1];
 	uint64_t drops[CHS_A_DROPS_MAX + 1];
+	uint32_t icmp_told;
+	uint64_t icmp_ignored[CHS_A_ICMP_IGNORED_MAX + 1];
 };
 
 /**
@@ -158,6 +162,7 @@ extern const char *const ctl_affinities[];
 extern const char *const ctl_states[];
 extern const char *const ctl_reasons[];
 extern const char *const ctl_drop_reasons[];
+extern const char *const ctl_icmp_reasons[];
 
 int ctl_put_txn(struct nl_msg *msg);
 int ctl_put_flags(struct nl_msg *msg, uint32_t flags);

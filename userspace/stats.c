@@ -35,6 +35,16 @@ static void show_stats(const struct ctl_service *svc)
 	show_count(stats, CHS_A_STATS_EVICTED_NEW, "new");
 	show_count(stats, CHS_A_STATS_EVICTED_ESTABLISHED, "established");
 	ctl_out_close();
+	show_count(stats, CHS_A_STATS_ICMP_LIMITED, "icmp_limited");
+	show_count(stats, CHS_A_STATS_ICMP_OBEYED, "icmp_obeyed");
+	ctl_out_str(CTL_OUT_TEXT, NULL, "icmp-ignored:");
+	ctl_out_open(CTL_OUT_GROUP, "icmp_ignored");
+	for (i = 0; i <= CHS_A_ICMP_IGNORED_MAX; i++) {
+		if (ctl_icmp_reasons[i])
+			ctl_out_maybe(CTL_OUT_ANY, ctl_icmp_reasons[i],
+				      stats->icmp_told & CTL_BIT(i), stats->icmp_ignored[i]);
+	}
+	ctl_out_close();
 	ctl_out_str(CTL_OUT_TEXT, NULL, "drops:");
 	ctl_out_open(CTL_OUT_GROUP, "drops");
 	for (i = 0; i <= CHS_A_DROPS_MAX; i++) {

@@ -164,6 +164,16 @@ static void put_drops(struct buf *b, bool direct)
 	nest_end(b, nest);
 }
 
+static void put_icmp_ignored(struct buf *b)
+{
+	const size_t nest = nest_begin(b, CHS_A_STATS_ICMP_IGNORED);
+	uint16_t i;
+
+	for (i = CHS_A_ICMP_IGNORED_BAD_CHECKSUM; i <= CHS_A_ICMP_IGNORED_NO_FLOW; i++)
+		put_u64(b, i, 200 + i);
+	nest_end(b, nest);
+}
+
 static void put_stats(struct buf *b, const struct fake_service *svc)
 {
 	const unsigned int i = number(svc);
@@ -183,6 +193,9 @@ static void put_stats(struct buf *b, const struct fake_service *svc)
 		put_u64(b, CHS_A_STATS_EVICTED_ENDED, 22);
 		put_u64(b, CHS_A_STATS_EVICTED_NEW, 23);
 		put_u64(b, CHS_A_STATS_EVICTED_ESTABLISHED, 24);
+		put_u64(b, CHS_A_STATS_ICMP_LIMITED, 25);
+		put_u64(b, CHS_A_STATS_ICMP_OBEYED, 26);
+		put_icmp_ignored(b);
 	}
 	nest_end(b, nest);
 }

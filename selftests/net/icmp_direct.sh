@@ -185,6 +185,32 @@ from_backend()
 	done
 }
 
+# Of errors about outer packets those are obeyed that this host may have caused, also
+# if it has devices that would obey all of them.
+outer()
+{
+	local f=$1 mode name
+
+	chs_to lb
+	chs_ip lb -b - <<- EOF
+		link add t44 type ipip local 198.51.100.1
+		link add t64 type sit local 198.51.100.1
+		link add t6 type ip6tnl mode any local 2001:db8:b::1
+		link set t44 up
+		link set t64 up
+		link set t6 up
+	EOF
+	for mode in ipip gue; do
+		chs_frames icmp_direct.py outer "$f" "$mode" "$mode-u$f" "${UDP[$mode]}"
+		for name in lb cl; do
+			chs_ip "$name" "-$f" route flush cache
+		done
+	done
+	for name in t44 t64 t6; do
+		chs_ip lb link del "$name"
+	done
+}
+
 chs_require_cmd jq nstat ping
 chs_direct_require
 chs_setup
@@ -197,6 +223,7 @@ for f in 4 6; do
 		unknown $f
 	chs_run "IPv$f: errors that tell of no flow are the host's" \
 		chs_frames icmp_direct.py host $f lb "route-u$f"
+	chs_run "IPv$f: errors about outer packets" outer $f
 	chs_run "IPv$f: echo is the host's" echoed $f
 	chs_run "IPv$f: errors of backends" from_backend $f
 done

@@ -366,8 +366,8 @@ chs_run "a larger link before" jumbo
 chs_run "the client is behind a rule" by_rule
 chs_run "ipip: a smaller link further on" learnt ipip
 chs_run "gue: a smaller link further on" learnt gue
-chs_run "IPv4: told not too often" chs_frames tunnel.py rate 4 9044
-chs_run "IPv6: told not too often" chs_frames tunnel.py rate 6 9066
+chs_run "IPv4: told not too often" chs_frames tunnel.py rate 4 9044 u-gue44
+chs_run "IPv6: told not too often" chs_frames tunnel.py rate 6 9066 u-gue66
 for pair in "${PAIRS[@]}"; do
 	chs_run "ipip, IPv${pair%?} in IPv${pair#?}: fragments" chs_frames tunnel.py \
 		fragmented "${pair%?}" $((BASE[ipip] + pair))

@@ -13,7 +13,7 @@ tunnel.py source INNER PORT SERVICE ADDRESS
 tunnel.py toobig MODE MTU INNER OUTER PORT [INNER OUTER PORT]...
         what just fits into MTU bytes gets through; for what is larger the client
         is told how much would
-tunnel.py rate INNER PORT
+tunnel.py rate INNER PORT SERVICE
         told not too often
 tunnel.py learnt MODE INNER OUTER PORT MTU
         told also when it is a router behind the director that has only so much
@@ -252,9 +252,10 @@ def toobig_one(mode, inner, outer, port, mtu):
         fail(f"sent on: {frame.ip}")
 
 
-def rate(inner, port):
+def rate(inner, port, service):
     world, count = World(inner, port), 2000
     world.neighbour()
+    before = f.stats("lb", service)["icmp_limited"]
     packet = world.udp(26000, 1500)
     began = time.monotonic()
     for _ in range(count):
@@ -269,6 +270,8 @@ def rate(inner, port):
         told += bool(frame.ip and icmp_of(world.inner, 3, 2)(frame))
     true(f"told {told} times about {count}, at most {most}",
          1 <= told <= most < count)
+    expect("of which the others are counted",
+           f.stats("lb", service)["icmp_limited"] - before, count - told)
 
 
 def learnt(mode, inner, outer, port, mtu):

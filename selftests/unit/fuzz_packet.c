@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	plain_check(&skb, v6, &pkt);
 
 	memset(&quoted, 0xff, sizeof(quoted));
-	if (chs_packet_parse_quote(&skb, v6, &quoted))
+	if (chs_packet_parse_quote(&skb, head, v6, &quoted))
 		CHECK(quoted.proto == 6 || quoted.proto == 17 ||
 		      quoted.proto == 132);
 	free(copy);

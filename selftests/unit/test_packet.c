@@ -246,7 +246,8 @@ static bool parse_quote(const struct buf *b, u32 len, struct chs_packet *pkt)
 
 	copy_out(b, len, &skb);
 	memset(pkt, 0xff, sizeof(*pkt));
-	flow = chs_packet_parse_quote(&skb, b->v6, &pkt->tuple);
+	flow = chs_packet_parse_quote(&skb, skb_network_offset(&skb), b->v6,
+				      &pkt->tuple);
 	free((void *)skb.data);
 	return flow;
 }

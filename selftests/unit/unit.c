@@ -94,6 +94,11 @@ static const struct {
 	  test_affinity_hazards },
 	{ "affinity: a million histories, no promise broken",
 	  test_affinity_histories },
+	{ "pmtu: errors about owner, former owner and remembered backend",
+	  test_pmtu_obeyed },
+	{ "pmtu: each condition that is not met", test_pmtu_ignored },
+	{ "pmtu: the least MTU, and the known one", test_pmtu_bounds },
+	{ "pmtu: of all combinations one is obeyed", test_pmtu_first },
 };
 
 static unsigned int failures;

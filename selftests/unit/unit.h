@@ -137,4 +137,10 @@ void test_evict_rate(void);
 void test_affinity_hazards(void);
 void test_affinity_histories(void);
 
+/* test_pmtu.c */
+void test_pmtu_obeyed(void);
+void test_pmtu_ignored(void);
+void test_pmtu_bounds(void);
+void test_pmtu_first(void);
+
 #endif /* UNIT_H */
