@@ -43,6 +43,7 @@ class Segment:
         self.family = family
         self.vip = f.VIP[family]
         self.director = director
+        self.dev = dev
         self.cl = Port("cl", "c0")
         self.backends = [Port(f"b{i}", "e0") for i in range(1, n + 1)]
         self.mac = f.mac_of(director, dev)
@@ -87,11 +88,17 @@ class Segment:
         return found
 
     def warm(self):
-        """A packet to each backend, so that its neighbour is known."""
+        """A packet to each backend, so that its neighbour is known; and reachable,
+        or the module's fast path would leave what follows to the slow one."""
         for i, port in enumerate(self.backends, 1):
             sport = self.sport_of(i, 30000)
             self.cl.send_ip(self.mac, self.packet(sport))
             true(f"b{i} is reached", port.catch(self.to_vip))
+        subprocess.run(["ip", "-n", f.NETNS[self.director], "-b", "-"], check=True,
+                       text=True, input="".join(
+            f"neigh replace {f.backend(self.family, i)} lladdr {port.mac.hex(':')} "
+            f"dev {self.dev} nud reachable\n"
+            for i, port in enumerate(self.backends, 1)))
         for port in (self.cl, *self.backends):
             port.drain()
 
@@ -300,6 +307,8 @@ def policy(family):
         subprocess.run(["ip", "-n", f.NETNS["lb"], "xfrm", "policy", *words], check=True)
 
     def passes(what, count):
+        # A change of policies has routes looked up anew, which is the slow path's.
+        segment.warm()
         before = f.stats("lb", segment.service["tcp"])["drops"]
         segment.cl.send_ip(segment.mac, segment.packet(21200, src=src))
         segment.cl.send_ip(segment.mac, segment.packet(31999))
