@@ -104,8 +104,7 @@ static enum chs_event check_v6(const struct way *way, struct sk_buff *skb)
 	const struct ipv6hdr *ip = ipv6_hdr(skb);
 	int type = ipv6_addr_type(&ip->saddr);
 
-	if (!(type & IPV6_ADDR_UNICAST) ||
-	    type & (IPV6_ADDR_LOOPBACK | IPV6_ADDR_LINKLOCAL) ||
+	if (!(type & IPV6_ADDR_UNICAST) || type & IPV6_ADDR_LOOPBACK ||
 	    ipv6_addr_equal(&ip->saddr, &ip->daddr))
 		return CHS_DROP_MARTIAN;
 	return KEEP;
@@ -168,7 +167,17 @@ static bool came_from(const struct way *way, const struct sk_buff *skb)
 	return ether_addr_equal_unaligned(addr, eth_hdr(skb)->h_source);
 }
 
-static enum chs_event find_way(struct way *way, const struct sk_buff *skb)
+/* A link-local address means something on its link only: RFC 4007. */
+static bool beyond_scope(const struct way *way, const struct sk_buff *skb)
+{
+	if (!way->v6 ||
+	    !(ipv6_addr_type(&ipv6_hdr(skb)->saddr) & IPV6_ADDR_LINKLOCAL))
+		return false;
+	return way->svc->mode != CHS_MODE_ROUTE ||
+	       dst_dev_rcu(way->hop.dst) != way->state->in;
+}
+
+static enum chs_event find_way(struct way *way, struct sk_buff *skb)
 {
 	const struct chs_endpoint *endpoint = way->backend->endpoint;
 	struct net *net = way->state->net;
@@ -186,6 +195,10 @@ static enum chs_event find_way(struct way *way, const struct sk_buff *skb)
 		obstacle = chs_endpoint_find(endpoint, net, &way->hop);
 		if (obstacle)
 			return obstacle_reason(obstacle);
+	}
+	if (unlikely(beyond_scope(way, skb))) {
+		chs_icmp_beyond_scope(skb, way->state);
+		return CHS_DROP_SCOPE;
 	}
 
 	way->neigh = chs_endpoint_neighbour(&way->hop);

@@ -158,6 +158,21 @@ void chs_icmp_exceeded(struct sk_buff *skb, const struct nf_hook_state *state)
 		send_v4(skb, state, ICMP_TIME_EXCEEDED, ICMP_EXC_TTL, 0);
 }
 
+/**
+ * chs_icmp_beyond_scope() - tell who sent a packet that its address leads nowhere
+ * @skb: IPv6 packet from a link-local address
+ * @state: the hook's state
+ *
+ * The stack limits how often: RFC 4443, 2.4 (f) and 3.1, code 2.
+ *
+ * Context: netfilter hook, bottom halves off.
+ */
+void chs_icmp_beyond_scope(struct sk_buff *skb,
+			   const struct nf_hook_state *state)
+{
+	send_v6(skb, state, ICMPV6_DEST_UNREACH, ICMPV6_NOT_NEIGHBOUR, 0);
+}
+
 /* @rate tokens a jiffy, HZ for an error; @burst errors at most. */
 static void refill(struct chs_icmp_bucket *bucket, unsigned long now,
 		   unsigned long rate, unsigned long burst)

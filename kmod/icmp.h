@@ -23,6 +23,8 @@ struct chs_icmp_bucket {
 bool chs_icmp_route(struct sk_buff *skb, const struct nf_hook_state *state);
 bool chs_icmp_route_back(struct sk_buff *skb, const struct nf_hook_state *state);
 void chs_icmp_exceeded(struct sk_buff *skb, const struct nf_hook_state *state);
+void chs_icmp_beyond_scope(struct sk_buff *skb,
+			   const struct nf_hook_state *state);
 bool chs_icmp_too_big(struct sk_buff *skb, const struct nf_hook_state *state,
 		      u32 mtu);
 bool chs_icmp_relay_too_big(struct sk_buff *skb,

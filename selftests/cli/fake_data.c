@@ -157,7 +157,7 @@ static void put_drops(struct buf *b, bool direct)
 	put_u64(b, CHS_A_DROPS_UNTRANSLATED, 6);
 	put_u64(b, CHS_A_DROPS_CONNTRACK_FULL, 7);
 	put_u64(b, CHS_A_DROPS_NAT_FAILED, 8);
-	for (i = CHS_A_DROPS_MALFORMED; direct && i <= CHS_A_DROPS_NO_MEMORY; i++)
+	for (i = CHS_A_DROPS_MALFORMED; direct && i < CHS_A_DROPS_PAD; i++)
 		put_u64(b, i, 100 + i);
 	/* Of a module newer than the tool. */
 	put_u64(b, 77, 9);

@@ -11,6 +11,8 @@ route.py options                options of IPv4
 route.py routed                 routing headers of IPv6
 route.py cast FAMILY            frames that are not for this host
 route.py back FAMILY            a backend's own packets
+route.py scope                  link-local sources of IPv6, the backend on the same
+                                link, or in a tunnel (port 86)
 route.py nowhere FAMILY PORT    one packet that must not leave, but be counted
 route.py between FAMILY PORT    two directors that have each other for backend
 route.py arrives FAMILY I       a flow's frame reaches backend I, come what may
@@ -348,6 +350,29 @@ def cast(family):
             true(f"steered: {frame.ip}", frame.dst == mac)
 
 
+def scope():
+    segment = Segment(6)
+    segment.warm()
+    mac = segment.cl.mac
+    src = f.text(f.packed("fe80::")[:8] + bytes([mac[0] ^ 2]) + mac[1:3] + b"\xff\xfe" +
+                 mac[3:])
+    segment.cl.send_ip(segment.mac, segment.packet(25600, src=src))
+    _, frame = f.catch_any(segment.backends, lambda frame: segment.to_vip(frame) and
+                           frame.ip.src == src)
+    true("on the same link it arrives", frame)
+    before = f.stats("lb", "scope6")["drops"]["scope"]
+    packet = segment.packet(25601, "udp", 86, src=src)
+    segment.cl.send_ip(segment.mac, packet)
+    reply = segment.cl.catch(lambda frame: frame.ip.proto == f.ICMPV6 and
+                             frame.ip.data[0] == 1)
+    if true("destination unreachable", reply):
+        expect("beyond scope of source address", reply.ip.data[1], 2)
+        expect("to", reply.ip.dst, src)
+        true("sum", reply.ip.good())
+        expect("quoted", reply.ip.data[8:].hex(), packet.hex())
+    expect("scope", f.stats("lb", "scope6")["drops"]["scope"] - before, 1)
+
+
 def back(family):
     """From the backend's own address on the link, as from a backend that is a
     director too, or that does not hold the service address and has a route."""
@@ -535,4 +560,5 @@ if __name__ == "__main__":
     f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options, "routed": routed, "fib": fib, "policy": policy,
             "cast": cast, "back": back, "nowhere": nowhere, "between": between,
             "arrives": arrives, "answers": answers, "bridge": bridge, "send": send,
+            "scope": scope,
             "frag_needed": frag_needed, "redirect": redirect, "full": full})

@@ -254,6 +254,17 @@ redirected()
 	chs_ip lb -4 route flush cache
 }
 
+# From a link-local address, to a backend that is not on that link.
+scope()
+{
+	chs_cmd_ok chs_batch <<- EOF
+		service add scope6 udp [$CHS_VIP6]:86 mode ipip
+		backend add scope6 2001:db8:b::11
+	EOF
+	chs_frames route.py scope
+	chs_cmd_ok chs_ctl service del scope6
+}
+
 # The director itself, and two that have each other (C-040).
 own()
 {
@@ -457,6 +468,7 @@ for f in 4 6; do
 	chs_run "IPv$f: VLANs" vlan $f
 done
 chs_run "a gateway that a redirect takes away" redirected
+chs_run "IPv6: link-local sources" scope
 chs_alternate "local senders" local_sender F
 chs_alternate "a backend that is not there" dead F
 chs_alternate "a backend's new address on the link" mac_change F
