@@ -150,8 +150,10 @@ static enum chs_event obstacle_reason(enum chsteer_obstacle obstacle)
 }
 
 /*
- * Two directors that are each other's backends would play with a packet. What
- * waits for a neighbour is not known to be one: the other one will know.
+ * Two directors that are each other's backends would play with a packet. A client
+ * that has its MAC address in common with a backend (ipvlan, proxy ARP) cannot be
+ * told from that; the backend's counter and "why" show it. A packet that waits for
+ * a neighbour is not known to be one: the other director will know.
  */
 static bool came_from(const struct way *way, const struct sk_buff *skb)
 {
@@ -204,8 +206,10 @@ static enum chs_event find_way(struct way *way, struct sk_buff *skb)
 	way->neigh = chs_endpoint_neighbour(&way->hop);
 	if (IS_ERR(way->neigh))
 		return CHS_DROP_NO_MEMORY;
-	if (way->svc->mode == CHS_MODE_ROUTE && unlikely(came_from(way, skb)))
+	if (way->svc->mode == CHS_MODE_ROUTE && unlikely(came_from(way, skb))) {
+		chs_stats_back(way->backend->counters);
 		return CHS_DROP_SENT_BACK;
+	}
 	return KEEP;
 }
 

@@ -286,17 +286,37 @@ static u32 deadline_left(const struct chs_backend *backend)
 	return max_t(time64_t, backend->expires - ktime_get_seconds(), 1);
 }
 
+/* Seconds for which a packet that a backend would have been sent back is news. */
+#define BACK_RECENT	60
+
+static u8 obstacle_of(const struct chs_service *svc,
+		      const struct chs_backend *backend,
+		      const struct chs_sums *sums)
+{
+	enum chsteer_obstacle obstacle;
+
+	obstacle = chs_endpoint_judge(&backend->endpoint->key, svc->vrf_ref,
+				      svc->cn->net);
+	if (!obstacle && sums->back_idle >= 0 && sums->back_idle <= BACK_RECENT)
+		obstacle = CHS_OBSTACLE_SENT_BACK;
+	return obstacle;
+}
+
 static int put_direct_status(struct sk_buff *skb,
 			     const struct chs_service *svc,
-			     const struct chs_backend *backend)
+			     const struct chs_backend *backend,
+			     const struct chs_sums *sums)
 {
 	if (!chs_service_is_direct(svc))
 		return 0;
+	if (svc->mode == CHS_MODE_ROUTE &&
+	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_SENT_BACK,
+			      sums->sent_back, CHS_A_BACKEND_STATUS_PAD))
+		return -EMSGSIZE;
 	return nla_put_u32(skb, CHS_A_BACKEND_STATUS_TRACKED_FLOWS,
 			   max(atomic_read(&backend->member->tracked), 0)) ?:
 	       nla_put_u8(skb, CHS_A_BACKEND_STATUS_OBSTACLE,
-			  chs_endpoint_judge(&backend->endpoint->key,
-					     svc->vrf_ref, svc->cn->net));
+			  obstacle_of(svc, backend, sums));
 }
 
 /* By the wall clock as it is set now. */
@@ -334,7 +354,7 @@ static int put_backend_status(struct sk_buff *skb,
 			      CHS_A_BACKEND_STATUS_PAD) ||
 	    nla_put_u64_64bit(skb, CHS_A_BACKEND_STATUS_NEW_FLOWS,
 			      sums.new_flows, CHS_A_BACKEND_STATUS_PAD) ||
-	    put_direct_status(skb, svc, backend))
+	    put_direct_status(skb, svc, backend, &sums))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

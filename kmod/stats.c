@@ -87,6 +87,14 @@ static void sum_events(const struct chs_stats *stats, int cpu,
 		sums->events[i] += nr[i];
 }
 
+/* The less of two ages in seconds, of which -1 is none. */
+static s64 younger(s64 idle, unsigned long now, unsigned long last)
+{
+	s64 age = max_t(long, now - last, 0) / HZ;
+
+	return idle < 0 || age < idle ? age : idle;
+}
+
 /**
  * chs_stats_sum() - add up the counters of all CPUs
  * @stats: counters
@@ -101,30 +109,32 @@ void chs_stats_sum(const struct chs_stats *stats, struct chs_sums *sums)
 
 	memset(sums, 0, sizeof(*sums));
 	sums->idle = -1;
+	sums->back_idle = -1;
 
 	for_each_possible_cpu(cpu) {
 		const struct chs_counters *counters =
 			per_cpu_ptr(stats->counters, cpu);
-		u64 packets, bytes, new_flows;
+		u64 packets, bytes, new_flows, back;
 		unsigned int start;
-		s64 idle;
 
 		do {
 			start = u64_stats_fetch_begin(&counters->syncp);
 			packets = u64_stats_read(&counters->packets);
 			bytes = u64_stats_read(&counters->bytes);
 			new_flows = u64_stats_read(&counters->new_flows);
+			back = u64_stats_read(&counters->sent_back);
 		} while (u64_stats_fetch_retry(&counters->syncp, start));
 
 		sums->packets += packets;
 		sums->bytes += bytes;
 		sums->new_flows += new_flows;
-		if (packets) {
-			idle = max_t(long, now - READ_ONCE(counters->last), 0);
-			idle /= HZ;
-			if (sums->idle < 0 || idle < sums->idle)
-				sums->idle = idle;
-		}
+		sums->sent_back += back;
+		if (packets)
+			sums->idle = younger(sums->idle, now,
+					     READ_ONCE(counters->last));
+		if (back)
+			sums->back_idle = younger(sums->back_idle, now,
+						  READ_ONCE(counters->last_back));
 		if (stats->events)
 			sum_events(stats, cpu, sums);
 	}

@@ -109,6 +109,9 @@ enum chs_event {
  * @bytes: bytes from the network header on
  * @new_flows: flows
  * @last: jiffies of the latest packet; means nothing while @packets is 0
+ * @sent_back: packets dropped because the backend is the neighbour that they came
+ *	from; not of a service
+ * @last_back: jiffies of the latest of them; means nothing while @sent_back is 0
  */
 struct chs_counters {
 	struct u64_stats_sync syncp;
@@ -116,6 +119,8 @@ struct chs_counters {
 	u64_stats_t bytes;
 	u64_stats_t new_flows;
 	unsigned long last;
+	u64_stats_t sent_back;
+	unsigned long last_back;
 };
 
 /**
@@ -146,6 +151,8 @@ struct chs_stats {
  * @bytes: bytes
  * @new_flows: flows
  * @idle: seconds since the latest packet, or -1 if there was none
+ * @sent_back: packets that would have gone back to the neighbour they came from
+ * @back_idle: seconds since the latest of them, or -1 if there was none
  * @events: count of each enum chs_event
  */
 struct chs_sums {
@@ -153,6 +160,8 @@ struct chs_sums {
 	u64 bytes;
 	u64 new_flows;
 	s64 idle;
+	u64 sent_back;
+	s64 back_idle;
 	u64 events[CHS_EVENT_NR];
 };
 
@@ -195,6 +204,23 @@ static inline void chs_stats_flow(struct chs_counters __percpu *counters)
 	u64_stats_update_begin(&here->syncp);
 	u64_stats_inc(&here->new_flows);
 	u64_stats_update_end(&here->syncp);
+}
+
+/**
+ * chs_stats_back() - count a packet that a backend would have been sent back
+ * @counters: of the backend
+ *
+ * Context: bottom halves off.
+ */
+static inline void chs_stats_back(struct chs_counters __percpu *counters)
+{
+	struct chs_counters *here = this_cpu_ptr(counters);
+
+	DEBUG_NET_WARN_ON_ONCE(!in_softirq());
+	u64_stats_update_begin(&here->syncp);
+	u64_stats_inc(&here->sent_back);
+	u64_stats_update_end(&here->syncp);
+	here->last_back = jiffies;
 }
 
 /**

@@ -18,6 +18,7 @@ static const char *const obstacles[] = {
 	"own address",
 	"source not local",
 	"no answer from neighbour",
+	"shares a MAC address with clients",
 	NULL
 };
 
@@ -274,11 +275,13 @@ static const char *obstacle_text(const struct ctl_backend *be)
 
 static void show_reachable(const struct ctl_backend *be)
 {
+	/* By all others it is reached. */
+	const bool some = be->obstacle == CHS_OBSTACLE_SENT_BACK;
 	const char *why = obstacle_text(be);
 
 	if (be->status & CTL_BIT(CHS_A_BACKEND_STATUS_OBSTACLE)) {
-		ctl_out_str(CTL_OUT_TEXT, "reachable", why ? "no" : "yes");
-		ctl_out_bool(CTL_OUT_JSON, "reachable", !why);
+		ctl_out_str(CTL_OUT_TEXT, "reachable", why && !some ? "no" : "yes");
+		ctl_out_bool(CTL_OUT_JSON, "reachable", !why || some);
 	} else {
 		ctl_out_null(CTL_OUT_ANY, "reachable");
 	}
@@ -309,6 +312,8 @@ void ctl_show_backend(const struct ctl_snap *snap, const struct ctl_backend *be,
 	show_since(be->since);
 	show_deadline(be);
 	show_reachable(be);
+	ctl_out_maybe(CTL_OUT_ANY, "sent_back",
+		      be->status & CTL_BIT(CHS_A_BACKEND_STATUS_SENT_BACK), be->sent_back);
 	ctl_out_close();
 }
 
@@ -366,7 +371,7 @@ void ctl_show_backends(const struct ctl_snap *snap, const struct ctl_service *sv
 			ctl_out_bar((double)be->slots / svc->slots, target_part(be, total), full);
 		if (!ring_only)
 			ctl_out_u64(CTL_OUT_TEXT, "packets", be->packets);
-		if (!ring_only && obstacle_text(be))
+		if (!ring_only && obstacle_text(be) && be->obstacle != CHS_OBSTACLE_SENT_BACK)
 			ctl_out_str(CTL_OUT_TEXT, "unreachable", obstacle_text(be));
 		ctl_out_close();
 	}

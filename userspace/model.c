@@ -514,6 +514,7 @@ static void get_backend_status(struct nlattr *nest, struct ctl_backend *be)
 	be->bytes = get_u64(tb[CHS_A_BACKEND_STATUS_BYTES]);
 	be->new_flows = get_u64(tb[CHS_A_BACKEND_STATUS_NEW_FLOWS]);
 	be->tracked_flows = get_u32(tb[CHS_A_BACKEND_STATUS_TRACKED_FLOWS], 0);
+	be->sent_back = get_u64(tb[CHS_A_BACKEND_STATUS_SENT_BACK]);
 	be->obstacle = get_u8(tb[CHS_A_BACKEND_STATUS_OBSTACLE], 0);
 }
 

@@ -127,6 +127,7 @@ struct ctl_service {
  * @bytes: their bytes
  * @new_flows: flows given to it
  * @tracked_flows: flows remembered as its
+ * @sent_back: packets dropped that came from its own MAC address
  * @obstacle: enum chsteer_obstacle
  * @line: line of the file that names it, 0 if the kernel does
  */
@@ -149,6 +150,7 @@ struct ctl_backend {
 	uint64_t bytes;
 	uint64_t new_flows;
 	uint32_t tracked_flows;
+	uint64_t sent_back;
 	uint32_t obstacle;
 	unsigned long line;
 };

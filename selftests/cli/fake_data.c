@@ -312,6 +312,8 @@ static void put_backend(struct buf *b, const struct fake_service *svc, const str
 	if (svc->mode != CHS_MODE_NAT) {
 		put_u32(b, CHS_A_BACKEND_STATUS_TRACKED_FLOWS, be->tracked);
 		put_u8(b, CHS_A_BACKEND_STATUS_OBSTACLE, be->obstacle);
+		if (svc->mode == CHS_MODE_ROUTE)
+			put_u64(b, CHS_A_BACKEND_STATUS_SENT_BACK, be->slots);
 	}
 	nest_end(b, nest);
 }

@@ -350,6 +350,10 @@ def cast(family):
             true(f"steered: {frame.ip}", frame.dst == mac)
 
 
+def shown(segment):
+    return f.json.loads(f.ctl("lb", "-j", "backend", "show", segment.service["tcp"]))
+
+
 def scope():
     segment = Segment(6)
     segment.warm()
@@ -378,10 +382,16 @@ def back(family):
     director too, or that does not hold the service address and has a route."""
     segment = Segment(int(family))
     segment.warm()
+    before = shown(segment)
     for i, port in enumerate(segment.backends, 1):
         sport = segment.sport_of(i, 25000)
         segment.none([segment.packet(sport)], 1, f"a packet of b{i}",
                      send=port.send_ip)
+    # Or from a client behind its address, which others are not.
+    for old, new in zip(before, shown(segment)):
+        expect("sent back", new["sent_back"] - old["sent_back"], 1)
+        expect("why", new["why"], "shares a MAC address with clients")
+        expect("reachable", new["reachable"], True)
     other = segment.sport_of(2, 25000)
     segment.backends[0].send_ip(segment.mac, segment.packet(other))
     true("to another backend it is sent", segment.backends[1].catch(segment.to_vip))

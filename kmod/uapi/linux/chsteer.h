@@ -75,6 +75,9 @@ enum chsteer_affinity {
  * @CHS_OBSTACLE_OWN_ADDRESS: Its address is this host's.
  * @CHS_OBSTACLE_BAD_SOURCE: The outer source address is not this host's.
  * @CHS_OBSTACLE_NO_NEIGHBOUR: The neighbour does not answer.
+ * @CHS_OBSTACLE_SENT_BACK: mode route; it can, but packets from its own MAC
+ *   address were for it in the last minute, and dropped: those of clients
+ *   behind the same address, or its own.
  */
 enum chsteer_obstacle {
 	CHS_OBSTACLE_NONE,
@@ -83,6 +86,7 @@ enum chsteer_obstacle {
 	CHS_OBSTACLE_OWN_ADDRESS,
 	CHS_OBSTACLE_BAD_SOURCE,
 	CHS_OBSTACLE_NO_NEIGHBOUR,
+	CHS_OBSTACLE_SENT_BACK,
 };
 
 /**
@@ -258,6 +262,7 @@ enum {
 	CHS_A_BACKEND_STATUS_NEW_FLOWS,
 	CHS_A_BACKEND_STATUS_TRACKED_FLOWS,
 	CHS_A_BACKEND_STATUS_OBSTACLE,
+	CHS_A_BACKEND_STATUS_SENT_BACK,
 	CHS_A_BACKEND_STATUS_PAD,
 
 	__CHS_A_BACKEND_STATUS_MAX
