@@ -14,6 +14,8 @@
 
 #include "endpoint.h"
 #include "icmp.h"
+#include "loop.h"
+#include "netns.h"
 #include "policy.h"
 #include "reject.h"
 #include "service.h"
@@ -22,6 +24,7 @@
 #include "tunnel.h"
 
 #include <linux/etherdevice.h>
+#include <linux/jhash.h>
 #include <linux/list.h>
 #include <linux/local_lock.h>
 #include <linux/netfilter.h>
@@ -115,6 +118,36 @@ static u8 hop_limit(const struct way *way, const struct sk_buff *skb)
 	return way->v6 ? ipv6_hdr(skb)->hop_limit : ip_hdr(skb)->ttl;
 }
 
+/* Hash of what does not change of a packet on its way. */
+static u32 signature(const struct way *way, const struct sk_buff *skb)
+{
+	u32 off = way->v6 ? sizeof(struct ipv6hdr) : ip_hdrlen(skb);
+	u32 seed = lower_32_bits(way->hash) ^ upper_32_bits(way->hash);
+	u32 size = min_t(u32, skb->len - off, sizeof(struct tcphdr));
+	u8 buf[sizeof(struct tcphdr)];
+	const u8 *head;
+
+	head = skb_header_pointer(skb, skb_network_offset(skb) + off, size,
+				  buf);
+	if (!way->v6)
+		seed += (__force u32)ip_hdr(skb)->id;
+	/* Ports, sequence numbers, checksum; extension headers if there are. */
+	return head ? jhash(head, size, seed) : seed;
+}
+
+static bool has_looped(const struct way *way, const struct sk_buff *skb)
+{
+	struct chs_net *cn = chs_net(way->state->net);
+	u32 sig = signature(way, skb);
+	u64 *place = &cn->loop_marks[sig % CHS_LOOP_MARKS];
+	u64 mark = chs_loop_mark(sig, hop_limit(way, skb), jiffies);
+	u64 old = READ_ONCE(*place);
+
+	/* If several CPUs are at it, one packet is forgotten. */
+	WRITE_ONCE(*place, mark);
+	return chs_loop_seen(old, mark, HZ);
+}
+
 static enum chs_event check(const struct way *way, struct sk_buff *skb)
 {
 	enum chs_event reason;
@@ -132,6 +165,9 @@ static enum chs_event check(const struct way *way, struct sk_buff *skb)
 		chs_icmp_exceeded(skb, way->state);
 		return CHS_DROP_TTL;
 	}
+	if (!way->local && unlikely(hop_limit(way, skb) <= CHS_LOOP_TTL) &&
+	    has_looped(way, skb))
+		return CHS_DROP_LOOPED;
 	return KEEP;
 }
 

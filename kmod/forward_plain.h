@@ -4,7 +4,7 @@
  *
  * Everything that is not as nearly always, a route to be looked up, a neighbour
  * that has not answered yet, an odd source, policies of IPsec, a packet that is
- * too big, cloned or at the end of its hops, is left untouched to forward.c, which
+ * too big, cloned or near the end of its hops, is left untouched to forward.c, which
  * judges and counts it. So nothing is refused here.
  *
  * A header, for it is compiled into the code before it, whose values it finds in
@@ -28,6 +28,7 @@
 #include "endpoint.h"
 #include "forward.h"
 #include "policy.h"
+#include "loop.h"
 #include "service.h"
 #include "stats.h"
 
@@ -43,7 +44,7 @@ static __always_inline bool chs_forward_plain_header_v4(const struct iphdr *ip)
 	u32 saddr = ntohl(ip->saddr);
 
 	/* Not 0/8, 127/8, nor 224/3. */
-	return ip->ttl > 1 && saddr >= 0x01000000 && saddr < 0xe0000000 &&
+	return ip->ttl > CHS_LOOP_TTL && saddr >= 0x01000000 && saddr < 0xe0000000 &&
 	       saddr >> 24 != 127 && ip->saddr != ip->daddr;
 }
 
@@ -59,8 +60,9 @@ chs_forward_plain_header_v6(const struct ipv6hdr *ip)
 {
 	u8 first = ip->saddr.s6_addr[0];
 
-	/* 2000::/3 and fc00::/7. */
-	return ip->hop_limit > 1 && (first >> 5 == 1 || first >> 1 == 0x7e) &&
+	/* Not near the end of its hops; from 2000::/3 or fc00::/7. */
+	return ip->hop_limit > CHS_LOOP_TTL &&
+	       (first >> 5 == 1 || first >> 1 == 0x7e) &&
 	       !ipv6_addr_equal(&ip->saddr, &ip->daddr);
 }
 

@@ -20,6 +20,7 @@
 
 #include "hook.h"
 #include "icmp.h"
+#include "loop.h"
 #include "table.h"
 
 /**
@@ -52,6 +53,7 @@
  * @vrf_ids: numbers of VRFs
  * @endpoint_lock: guards @endpoints; taken inside of @lock, or alone
  * @endpoints: where packets of the direct modes go
+ * @loop_marks: packets that may be circling
  * @icmp_lock: guards @icmp_all and @icmp_buckets
  * @icmp_all: how often all clients have been told of a path's MTU
  * @icmp_buckets: how often some of them have
@@ -89,6 +91,8 @@ struct chs_net {
 
 	struct mutex endpoint_lock; /* protects @endpoints */
 	struct rhashtable endpoints;
+
+	u64 loop_marks[CHS_LOOP_MARKS];
 
 	spinlock_t icmp_lock; /* protects the next two */
 	struct chs_icmp_bucket icmp_all;

@@ -32,6 +32,7 @@
  * @CHS_DROP_NO_MEMORY: no memory to send it
  * @CHS_DROP_IPSEC_POLICY: a policy of IPsec does not let it in as it is
  * @CHS_DROP_SCOPE: from a link-local address, which the backend cannot answer
+ * @CHS_DROP_LOOPED: it has been here with a higher hop limit
  * @CHS_DROP_NR: number of the drops, which come first, in the order of their
  *	netlink attributes
  * @CHS_EVENT_PASSED: left to the host by on-empty pass
@@ -80,6 +81,7 @@ enum chs_event {
 	CHS_DROP_NO_MEMORY,
 	CHS_DROP_IPSEC_POLICY,
 	CHS_DROP_SCOPE,
+	CHS_DROP_LOOPED,
 	CHS_DROP_NR,
 	CHS_EVENT_PASSED = CHS_DROP_NR,
 	CHS_EVENT_ICMP_UNMATCHED,

@@ -44,6 +44,7 @@ const char *const ctl_drop_reasons[CHS_A_DROPS_MAX + 1] = {
 	[CHS_A_DROPS_NO_MEMORY] = "no_memory",
 	[CHS_A_DROPS_IPSEC_POLICY] = "ipsec_policy",
 	[CHS_A_DROPS_SCOPE] = "scope",
+	[CHS_A_DROPS_LOOPED] = "looped",
 };
 
 const char *const ctl_icmp_reasons[CHS_A_ICMP_IGNORED_MAX + 1] = {

@@ -11,6 +11,7 @@ route.py options                options of IPv4
 route.py routed                 routing headers of IPv6
 route.py cast FAMILY            frames that are not for this host
 route.py back FAMILY            a backend's own packets
+route.py looped FAMILY          a packet that comes back with fewer hops left
 route.py scope                  link-local sources of IPv6, the backend on the same
                                 link, or in a tunnel (port 86)
 route.py nowhere FAMILY PORT    one packet that must not leave, but be counted
@@ -354,6 +355,24 @@ def shown(segment):
     return f.json.loads(f.ctl("lb", "-j", "backend", "show", segment.service["tcp"]))
 
 
+def looped(family):
+    segment = Segment(int(family))
+    segment.warm()
+    ident = {"ident": 0x4711} if segment.family == 4 else {}
+    again = segment.packet(25500, ttl=20, **ident)
+    less = segment.packet(25500, ttl=17, **ident)
+    more = segment.packet(25501, ttl=19, **ident)
+    before = f.stats("lb", segment.service["tcp"])["drops"]["looped"]
+    # The first two are a packet and its retransmission; the last a traceroute's.
+    for packet in again, again, less, segment.packet(25501, ttl=18, **ident), more:
+        segment.cl.send_ip(segment.mac, packet)
+    segment.cl.send_ip(segment.mac, segment.packet(31999))
+    found = segment.arrivals(segment.backends, 31999)
+    expect("arrived", sorted((frame.ip.ports()[0], frame.ip.ttl) for frame in found),
+           [(25500, 19), (25500, 19), (25501, 17), (25501, 18)])
+    expect("looped", f.stats("lb", segment.service["tcp"])["drops"]["looped"] - before, 1)
+
+
 def scope():
     segment = Segment(6)
     segment.warm()
@@ -567,8 +586,9 @@ def send(family, dport):
 
 
 if __name__ == "__main__":
-    f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options, "routed": routed, "fib": fib, "policy": policy,
+    f.main({"untouched": untouched, "martian": martian, "ttl": ttl, "options": options,
+            "routed": routed, "fib": fib, "policy": policy,
             "cast": cast, "back": back, "nowhere": nowhere, "between": between,
             "arrives": arrives, "answers": answers, "bridge": bridge, "send": send,
-            "scope": scope,
+            "looped": looped, "scope": scope,
             "frag_needed": frag_needed, "redirect": redirect, "full": full})

@@ -459,7 +459,7 @@ for f in 4 6; do
 	chs_run "IPv$f: nothing but the TTL is changed" chs_frames route.py untouched $f
 	chs_run "IPv$f: neighbours that are not yet known" unresolved $f
 	chs_run "IPv$f: impossible sources, last hops, frames for others, loops" \
-		chs_frames route.py martian+ttl+cast+back $f
+		chs_frames route.py martian+ttl+cast+back+looped $f
 	chs_run "IPv$f: sources that only a rule drops" fib $f
 	chs_run "IPv$f: policies of IPsec" chs_frames route.py policy $f
 	chs_run "IPv$f: nobody new answers for the service address" \

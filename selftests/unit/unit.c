@@ -94,6 +94,7 @@ static const struct {
 	  test_affinity_hazards },
 	{ "affinity: a million histories, no promise broken",
 	  test_affinity_histories },
+	{ "loop: the same packet with fewer hops left", test_loop_seen },
 	{ "pmtu: errors about owner, former owner and remembered backend",
 	  test_pmtu_obeyed },
 	{ "pmtu: each condition that is not met", test_pmtu_ignored },

@@ -137,6 +137,9 @@ void test_evict_rate(void);
 void test_affinity_hazards(void);
 void test_affinity_histories(void);
 
+/* test_loop.c */
+void test_loop_seen(void);
+
 /* test_pmtu.c */
 void test_pmtu_obeyed(void);
 void test_pmtu_ignored(void);
