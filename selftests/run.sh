@@ -395,6 +395,7 @@ take_turns()
 	for kernel in "${kernels[@]}"; do
 		[[ $kernel == debug ]] || ordinary+=("$kernel")
 	done
+	((${#ordinary[@]})) || return 0
 	for script in "${scripts[@]}"; do
 		[[ " $(says "$script" kernels) " != *" one "* ]] ||
 			turns[$script]=${ordinary[${#turns[@]} % ${#ordinary[@]}]:-}
