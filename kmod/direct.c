@@ -373,9 +373,9 @@ static __always_inline unsigned int take(struct sk_buff *skb,
 	if (unlikely(skb->pkt_type != PACKET_HOST))
 		return NF_ACCEPT;
 	if (is_of_vrf(state->in)) {
-		vrf = chs_vrf_of_device(state->net, state->in);
 		if (netif_is_l3_master(state->in))
 			return NF_ACCEPT;
+		vrf = chs_vrf_of_device(state->net, state->in);
 	}
 	if (unlikely(!softirq_count()))
 		return take_process(skb, state, table);

@@ -105,13 +105,13 @@ static void leave(struct chs_flows *flows)
 }
 
 /* Before it is in the table, where others may forget it. */
-static void count(struct chs_flows *flows, const struct chs_flow *flow)
+static void count_begun(struct chs_flows *flows, const struct chs_flow *flow)
 {
 	if (flow->begun)
 		atomic_inc(&flows->n_begun);
 }
 
-static void uncount(struct chs_flows *flows, const struct chs_flow *flow)
+static void uncount_begun(struct chs_flows *flows, const struct chs_flow *flow)
 {
 	if (flow->begun)
 		atomic_dec(&flows->n_begun);
@@ -320,7 +320,7 @@ bool chs_flow_forget(struct chs_flows *flows, struct chs_flow *flow)
 {
 	if (rhashtable_remove_fast(&flows->table, &flow->node, params))
 		return false;
-	uncount(flows, flow);
+	uncount_begun(flows, flow);
 	leave(flows);
 	call_rcu(&flow->rcu, free_rcu);
 	return true;
@@ -397,14 +397,25 @@ static bool has_room(const struct chs_service *svc,
 		atomic_read(flows->n_all) < CHS_FLOWS_GUEST_MAX);
 }
 
+/**
+ * chs_flow_role() - role of a remembered flow's packets, by its service alone
+ * @svc: service
+ *
+ * Context: any.
+ * Return: CHS_ROLE_ANY if no packet says that a flow begins, or CHS_ROLE_DATA.
+ */
+enum chs_role chs_flow_role(const struct chs_service *svc)
+{
+	return svc->proto == IPPROTO_UDP ? CHS_ROLE_ANY : CHS_ROLE_DATA;
+}
+
 /* Whether one more flow may be remembered, or @old as another one. */
 static bool admit(const struct chs_service *svc, const struct chs_flow *old,
 		  const struct chs_choice *choice, u32 now)
 {
 	struct chs_claim claim;
 
-	chs_affinity_claim(choice, svc->proto == IPPROTO_UDP ? CHS_ROLE_ANY :
-							       CHS_ROLE_DATA,
+	chs_affinity_claim(choice, chs_flow_role(svc),
 			   atomic_read(&svc->flows->n_begun), svc->max_flows,
 			   svc->timeout, &claim);
 	if (old)
@@ -480,13 +491,13 @@ int chs_flow_create(const struct chs_service *svc,
 		flow->previous =
 			chs_member_get(svc->backends[choice->previous].member);
 
-	count(flows, flow);
+	count_begun(flows, flow);
 	err = old ? rhashtable_replace_fast(&flows->table, &old->node,
 					    &flow->node, params) :
 		    rhashtable_lookup_insert_fast(&flows->table, &flow->node,
 						  params);
 	if (err) {
-		uncount(flows, flow);
+		uncount_begun(flows, flow);
 		chs_member_put(flow->member);
 		chs_member_put(flow->previous);
 		kmem_cache_free(cache, flow);
@@ -497,7 +508,7 @@ int chs_flow_create(const struct chs_service *svc,
 
 	atomic_inc(&flow->member->tracked);
 	if (old) {
-		uncount(flows, old);
+		uncount_begun(flows, old);
 		call_rcu(&old->rcu, free_rcu);
 	}
 	return 0;

@@ -113,6 +113,7 @@ void chs_flows_put(struct chs_flows *flows);
 void chs_flows_each(struct chs_flows *flows,
 		    void (*func)(struct chs_flow *flow, void *arg), void *arg);
 void chs_flows_flush(struct chs_flows *flows);
+enum chs_role chs_flow_role(const struct chs_service *svc);
 
 /**
  * chs_flows_count() - number of flows that are remembered

@@ -27,8 +27,8 @@
 #include "backend.h"
 #include "endpoint.h"
 #include "forward.h"
-#include "policy.h"
 #include "loop.h"
+#include "policy.h"
 #include "service.h"
 #include "stats.h"
 

@@ -33,16 +33,23 @@
 #define RATE_ALL	1000
 #define BURST_ALL	1000
 
+/* Behind a device that takes packets out of tunnels the dst is no route. */
+static bool has_route(struct sk_buff *skb)
+{
+	if (skb_valid_dst(skb))
+		return true;
+	skb_dst_drop(skb);
+	return false;
+}
+
 /* Give @skb the route back to its sender, in the VRF that it came in by. */
 static bool back_v4(struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct flowi4 flow = { .daddr = ip_hdr(skb)->saddr };
 	struct rtable *rt;
 
-	/* Behind a device that takes packets out of tunnels it is no route. */
-	if (skb_valid_dst(skb))
+	if (has_route(skb))
 		return true;
-	skb_dst_drop(skb);
 	if (state->in)
 		flow.flowi4_oif = l3mdev_master_ifindex_rcu((struct net_device *)state->in);
 	rt = ip_route_output_key(state->net, &flow);
@@ -57,9 +64,8 @@ static bool route_v4(struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	const struct iphdr *ip = ip_hdr(skb);
 
-	if (skb_valid_dst(skb))
+	if (has_route(skb))
 		return true;
-	skb_dst_drop(skb);
 	if (state->in &&
 	    !ip_route_input(skb, ip->daddr, ip->saddr, 0, skb->dev) &&
 	    skb_rtable(skb)->rt_flags & RTCF_LOCAL)
@@ -73,10 +79,8 @@ static bool back_v6(struct sk_buff *skb, const struct nf_hook_state *state)
 	struct flowi6 flow = { .daddr = ipv6_hdr(skb)->saddr };
 	struct dst_entry *dst;
 
-	/* Behind a device that takes packets out of tunnels it is no route. */
-	if (skb_valid_dst(skb))
+	if (has_route(skb))
 		return true;
-	skb_dst_drop(skb);
 	/* A link-local address means another host on each link. */
 	if (state->in)
 		flow.flowi6_oif = ipv6_addr_type(&flow.daddr) & IPV6_ADDR_LINKLOCAL ?

@@ -19,8 +19,8 @@
 #include <linux/types.h>
 
 /*
- * Of 64 hops, the least that a common system begins with, clients have used fewer
- * than 40. A circle of up to half of this many hops is seen.
+ * Common systems begin with 64 hops or more, so that a client would have to be 40
+ * away. A circle of fewer than half of this many hops is seen.
  */
 #define CHS_LOOP_TTL	24
 

@@ -100,6 +100,15 @@ static __always_inline bool chs_packet_plain(const struct sk_buff *skb, bool v6)
 	return v6 ? chs_packet_plain_v6(skb) : chs_packet_plain_v4(skb);
 }
 
+static __always_inline u8 chs_packet_plain_proto(const struct sk_buff *skb,
+						 bool v6)
+{
+	const struct ipv6hdr *ipv6 = (const struct ipv6hdr *)skb->data;
+	const struct iphdr *ip = (const struct iphdr *)skb->data;
+
+	return v6 ? ipv6->nexthdr : ip->protocol;
+}
+
 /**
  * chs_packet_plain_tuple() - the flow of a plain packet
  * @skb: the packet
@@ -127,21 +136,12 @@ static __always_inline void chs_packet_plain_tuple(const struct sk_buff *skb,
 	}
 	tuple->sport = udp->source;
 	tuple->dport = udp->dest;
-	tuple->proto = v6 ? ipv6->nexthdr : ip->protocol;
+	tuple->proto = chs_packet_plain_proto(skb, v6);
 	/* A call, as of memset(), would keep the tuple out of registers. */
 	tuple->zero[0] = 0;
 	tuple->zero[1] = 0;
 	tuple->zero[2] = 0;
 	tuple->v6 = v6;
-}
-
-static __always_inline u8 chs_packet_plain_proto(const struct sk_buff *skb,
-						 bool v6)
-{
-	const struct ipv6hdr *ipv6 = (const struct ipv6hdr *)skb->data;
-	const struct iphdr *ip = (const struct iphdr *)skb->data;
-
-	return v6 ? ipv6->nexthdr : ip->protocol;
 }
 
 static __always_inline const struct tcphdr *

@@ -74,7 +74,7 @@ void chs_pin_release(struct chs_net *cn)
 }
 
 /**
- * chs_pin_relax() - let the module go if there are no services
+ * chs_pin_relax() - let the module go if there are no services, or "pin" is off
  * @cn: namespace
  *
  * Context: as of chs_pin_release().

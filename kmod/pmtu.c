@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which ICMP errors about a path's MTU are obeyed: RFC 5927. */
+/* ICMP errors about a path's MTU: those that are obeyed, by RFC 5927. */
 #include "pmtu.h"
 
 /*

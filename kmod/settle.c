@@ -174,9 +174,7 @@ static void see_flow(struct chs_flow *flow, void *arg)
 	chs_transition_arc(svc, flow->arc, walk->now, &arc);
 	/* A flow that was replaced meanwhile: the new one keeps the arc. */
 	if (chs_affinity_stale(svc->affinity, &arc, &pin,
-			       svc->proto == IPPROTO_UDP ? CHS_ROLE_ANY :
-							   CHS_ROLE_DATA,
-			       expired) &&
+			       chs_flow_role(svc), expired) &&
 	    chs_flow_forget(svc->flows, flow))
 		return;
 	if (svc->affinity != CHS_AFFINITY_FLOW && walk->alive &&

@@ -209,12 +209,12 @@ static const struct chs_service *steer(const struct sk_buff *skb,
 	svc = chs_steer_service(table, &inner.tuple, vrf);
 	if (!svc || svc->mode != quote->mode)
 		return NULL;
-	/* Of an error nothing is remembered. */
+	/* An error has no flow remembered. */
 	chs_steer_packet(svc, &inner, verdict);
 	return svc;
 }
 
-/* What this host sends of the flow, as far as the error depends on it. */
+/* Fill in what an outer packet of the flow would have, sent by this host. */
 static void expect(const struct nf_hook_state *state,
 		   const struct chs_verdict *verdict, const struct quote *quote,
 		   struct chs_pmtu_sent *sent)

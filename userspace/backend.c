@@ -273,15 +273,19 @@ static const char *obstacle_text(const struct ctl_backend *be)
 	return be->obstacle == CHS_OBSTACLE_NONE ? NULL : ctl_choice_name(obstacles, be->obstacle);
 }
 
+/* Clients that share its MAC address do not reach it, all others do. */
+static bool is_reachable(const struct ctl_backend *be)
+{
+	return !obstacle_text(be) || be->obstacle == CHS_OBSTACLE_SENT_BACK;
+}
+
 static void show_reachable(const struct ctl_backend *be)
 {
-	/* By all others it is reached. */
-	const bool some = be->obstacle == CHS_OBSTACLE_SENT_BACK;
 	const char *why = obstacle_text(be);
 
 	if (be->status & CTL_BIT(CHS_A_BACKEND_STATUS_OBSTACLE)) {
-		ctl_out_str(CTL_OUT_TEXT, "reachable", why && !some ? "no" : "yes");
-		ctl_out_bool(CTL_OUT_JSON, "reachable", !why || some);
+		ctl_out_str(CTL_OUT_TEXT, "reachable", is_reachable(be) ? "yes" : "no");
+		ctl_out_bool(CTL_OUT_JSON, "reachable", is_reachable(be));
 	} else {
 		ctl_out_null(CTL_OUT_ANY, "reachable");
 	}
@@ -371,7 +375,7 @@ void ctl_show_backends(const struct ctl_snap *snap, const struct ctl_service *sv
 			ctl_out_bar((double)be->slots / svc->slots, target_part(be, total), full);
 		if (!ring_only)
 			ctl_out_u64(CTL_OUT_TEXT, "packets", be->packets);
-		if (!ring_only && obstacle_text(be) && be->obstacle != CHS_OBSTACLE_SENT_BACK)
+		if (!ring_only && !is_reachable(be))
 			ctl_out_str(CTL_OUT_TEXT, "unreachable", obstacle_text(be));
 		ctl_out_close();
 	}

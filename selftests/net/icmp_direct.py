@@ -213,7 +213,7 @@ def forged(family, mode, quote, other):
     inner = size + 8 * (mode == "gue")
     for length in 8, inner + 20 - size, inner + SIZES[family] + 7 - size:
         yield "no_flow", to_own(quote[:size + length])
-    # Of no service's flow; with a header that the module does not send; a fragment.
+    # No service's flow; with a header that the module does not send; a fragment.
     yield "no_flow", to_own(quote[:inner] + bytes([0x40 | quote[inner] & 15]) + bytes(99))
     if family == 4:
         yield "no_flow", to_own(b"\x46" + quote[1:20] + b"\1\1\1\0" + quote[20:])

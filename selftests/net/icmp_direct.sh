@@ -185,8 +185,8 @@ from_backend()
 	done
 }
 
-# Of errors about outer packets those are obeyed that this host may have caused, also
-# if it has devices that would obey all of them.
+# Errors about outer packets are obeyed if this host may have caused them, and only
+# then, also if it has devices that would obey all of them.
 outer()
 {
 	local f=$1 mode name

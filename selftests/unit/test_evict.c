@@ -104,11 +104,11 @@ struct memory {
 
 struct sender {
 	struct memory *memory;
-	/* Where it has to be. */
+	/* Backend that it has to be on. */
 	__u16 on;
 };
 
-/* What is remembered by a service, all of whose arcs are alike. */
+/* Flow table of a service all of whose arcs are alike. */
 struct table {
 	enum chsteer_affinity affinity;
 	enum chs_role role;
@@ -304,7 +304,7 @@ void test_evict_pairs(void)
 	CHECK_EQ(forgotten(running, RUNNING), 0);
 	CHECK_EQ(forgotten(begun, RUNNING), 0);
 
-	/* What begins, and finds no room, goes where its next packets will. */
+	/* A connection that begins, and finds no room, goes where its next packets will. */
 	memset(&begun[0], 0, sizeof(begun[0]));
 	CHECK_EQ(arrive(&table, &begun[0], CHS_ROLE_SYN), FORMER);
 	CHECK_EQ(arrive(&table, &begun[0], CHS_ROLE_DATA), FORMER);

@@ -20,6 +20,6 @@ void test_loop_seen(void)
 	CHECK(!seen(0xfeedbeef, 20, 0xfffffff0));
 	CHECK(!seen(0xfeedbeef, 21, 0xfffffff0));
 	CHECK(!seen(0xfeedbeef, 19, 0xfffffff0 + 101));
-	/* Where nothing is remembered. */
+	/* An empty place. */
 	CHECK(!chs_loop_seen(0, chs_loop_mark(0, 2, 50), 100));
 }
