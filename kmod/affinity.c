@@ -72,11 +72,14 @@ static void choose_syn(const struct chs_arc *arc, __u16 previous,
 	choice->previous = previous;
 	choice->unconfirmed = previous != CHS_RING_NONE;
 	choice->ended &= choice->unconfirmed;
-	/* What cannot be remembered goes where its next packets will go. */
+	/*
+	 * No memory for the flow: send it where its later packets,
+	 * unremembered, will go too.
+	 */
 	remember(choice, choice->unconfirmed ? previous : arc->owner);
 }
 
-/* Where a flow is, unless a SYN that is unconfirmed was not forged. */
+/* Backend of the flow, on the assumption that an unconfirmed SYN was forged. */
 static __u16 place(const struct chs_pin *pin)
 {
 	return pin->unconfirmed ? pin->previous : pin->backend;
@@ -191,7 +194,9 @@ static void choose_unpinned(enum chsteer_affinity affinity,
 	}
 }
 
-/* Where it was sent is dead, and so is where it may have been before. */
+/*
+ * Both the backend of the flow and the one before an unconfirmed SYN are dead.
+ */
 static bool is_void(const struct chs_pin *pin)
 {
 	return pin->backend == CHS_RING_NONE && place(pin) == CHS_RING_NONE;

@@ -42,7 +42,7 @@ struct chs_service;
  * A packet finds it by its index: a power of two is a shift.
  */
 struct chs_backend {
-	/* What a packet reads. */
+	/* Read for every packet. */
 	struct chs_ring_id id;
 	struct chs_counters __percpu *counters;
 	struct chs_endpoint *endpoint;

@@ -181,7 +181,10 @@ void chs_endpoint_forget_routes(struct chs_net *cn)
 	while ((endpoint = rhashtable_walk_next(&iter))) {
 		if (IS_ERR(endpoint))
 			continue;
-		/* Who acquires it finds the tables as they are now. */
+		/*
+		 * Pairs with smp_load_acquire() of the epoch: a look-up begun
+		 * afterwards sees the tables as they are now.
+		 */
 		smp_store_release(&endpoint->epoch,
 				  READ_ONCE(endpoint->epoch) + 2);
 	}
@@ -339,7 +342,10 @@ static enum chsteer_obstacle route(const struct chs_endpoint_key *key,
 	obstacle = chs_addr_is_v4(&key->addr) ?
 		   route_v4(key, ifindex, net, hop) :
 		   route_v6(key, ifindex, net, hop);
-	/* What a VRF's table lacks is looked for in the main one. */
+	/*
+	 * The FIB falls back to the main table when a VRF's table has no route:
+	 * such a route leaves the VRF.
+	 */
 	if (!obstacle && ifindex &&
 	    l3mdev_master_ifindex_rcu(dst_dev_rcu(hop->dst)) != ifindex)
 		obstacle = CHS_OBSTACLE_NO_ROUTE;

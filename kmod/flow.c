@@ -21,13 +21,17 @@
 #include <linux/slab.h>
 #include <linux/stddef.h>
 
-/* What is looked at to find an entry to evict. */
+/*
+ * Bounds of one search for an entry to evict: buckets walked, flows compared.
+ */
 #define SAMPLE_BUCKETS	64
 #define SAMPLE_FLOWS	16
 
 static struct kmem_cache *cache;
 
-/* Of an address of IPv4 the rest is the same for all. */
+/*
+ * Hash one word of an IPv4 address: the other three are the same in all keys.
+ */
 static inline u32 key_hash(const void *data, u32 len, u32 seed)
 {
 	const struct chs_flow_key *key = data;
@@ -38,7 +42,7 @@ static inline u32 key_hash(const void *data, u32 len, u32 seed)
 	return jhash2(data, len / sizeof(u32), seed);
 }
 
-/* What memcmp() does, without a call. */
+/* Key comparison by words: rhashtable's default calls memcmp(). */
 static inline int key_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 {
 	const struct chs_flow *flow = obj;

@@ -91,7 +91,10 @@ chs_forward_plain_neighbour(const struct chs_hop *hop, struct net_device *dev,
 	return NULL;
 }
 
-/* Where one of the two is not of Ethernet that says nothing: so be it. */
+/*
+ * On devices that are not Ethernet the comparison is meaningless; a false match
+ * only costs the slow path.
+ */
 static __always_inline bool
 chs_forward_plain_came_from(const struct neighbour *neigh,
 			    const struct sk_buff *skb)

@@ -140,7 +140,10 @@ static void send_v4(struct sk_buff *skb, const struct nf_hook_state *state,
 static void send_v6(struct sk_buff *skb, const struct nf_hook_state *state,
 		    u8 type, u8 code, u32 info)
 {
-	/* What this host sends itself has no device yet. */
+	/*
+	 * A locally generated packet has no device yet, which icmpv6_send()
+	 * reads.
+	 */
 	if (!skb->dev)
 		skb->dev = dst_dev_rcu(skb_dst(skb));
 	icmpv6_send(skb, type, code, info);

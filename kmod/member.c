@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What outlives the versions of a service of one of its backends. */
+/* State of a backend that all versions of its service share. */
 #include "member.h"
 
 #include "stats.h"

@@ -496,7 +496,7 @@ static unsigned int nat_choose(const struct chs_table *table,
 	return NF_ACCEPT;
 }
 
-/* What is translated: count it, if it is this module's work. */
+/* Translated by nf_nat: count the packet if the translation is a service's. */
 static unsigned int guard_known(const struct chs_table *table,
 				const struct sk_buff *skb,
 				const struct nf_conn *ct)
@@ -520,7 +520,10 @@ static unsigned int guard_known(const struct chs_table *table,
 	return NF_ACCEPT;
 }
 
-/* What is not translated, but may be for a service. */
+/*
+ * Not translated: drop the packet, counted, if it is for a service that should
+ * have translated it.
+ */
 static unsigned int guard_stray(const struct chs_table *table,
 				struct sk_buff *skb,
 				const struct nf_hook_state *state,
@@ -540,7 +543,10 @@ static unsigned int guard_stray(const struct chs_table *table,
 		return NF_ACCEPT;
 	}
 
-	/* Of a service that passes, an untranslated flow began while it was empty. */
+	/*
+	 * on-empty pass: an untranslated flow began while no backend was
+	 * usable; it belongs to the local host.
+	 */
 	if (svc->on_empty == CHS_ON_EMPTY_PASS && (ct || svc->empty)) {
 		chs_stats_event(svc->stats, CHS_EVENT_PASSED);
 		return NF_ACCEPT;

@@ -122,7 +122,10 @@ static int parse_setting(struct chs_request *req, const struct endpoint *end,
 	return parse_drain(req, end, set);
 }
 
-/* What is as it should be is left alone: a deadline that runs, runs on. */
+/*
+ * Assign only values that differ: setting the state in force does not restart
+ * its deadline.
+ */
 static void apply_setting(struct chs_backend *backend,
 			  const struct setting *set)
 {
@@ -240,7 +243,10 @@ static void warn_of_obstacle(struct chs_request *req,
 		     what);
 }
 
-/* What nothing names will be gone when the transaction is through. */
+/*
+ * In a transaction that replaces everything, backends not named yet will be
+ * deleted: they do not count.
+ */
 static bool is_full(const struct chs_request *req,
 		    const struct chs_service *svc)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the requests of the netlink family have in common. */
+/*
+ * Parsing, transactions and answers that all requests of the netlink family
+ * share.
+ */
 #include "netlink.h"
 
 #include "netlink_gen.h"
@@ -357,7 +360,7 @@ static int run_change(struct chs_request *req,
 	return err;
 }
 
-/* What every request begins with. */
+/* Allocate the state of a request. */
 static struct chs_request *request_alloc(struct sk_buff *skb,
 					 struct genl_info *info)
 {
@@ -440,7 +443,7 @@ static int tried_table(struct chs_net *cn, u32 portid, u32 id,
 		*why = "the configuration has changed since the transaction began";
 		return -EBUSY;
 	}
-	/* What has no rings yet cannot be told. */
+	/* Rings of a transaction exist only after a dry run. */
 	if (!txn->tried) {
 		*why = "the transaction has had no dry run";
 		return -EINVAL;

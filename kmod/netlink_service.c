@@ -281,7 +281,7 @@ static int parse_source(struct chs_request *req, struct chs_service *svc)
 	return check_source(req, svc);
 }
 
-/* What a service in a direct mode remembers. */
+/* Parse affinity, window and max-flows, which the direct modes have. */
 static int parse_affinity(struct chs_request *req, struct chs_service *svc)
 {
 	struct nlattr **tb = req->service;

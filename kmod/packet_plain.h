@@ -47,7 +47,9 @@ static __always_inline bool chs_packet_plain_v4(const struct sk_buff *skb)
 		     *data != 0x45 ||
 		     ip->frag_off & cpu_to_be16(IP_MF | IP_OFFSET)))
 		return false;
-	/* Of a merged packet the length may be 0. */
+	/*
+	 * tot_len is 0 in a merged (BIG TCP) packet, which the slow path reads.
+	 */
 	end = be16_to_cpu(ip->tot_len);
 	if (unlikely(end > skb->len))
 		return false;

@@ -43,7 +43,10 @@
 /* Sixteen bytes "chsteer-ring-v1\0": the key when a service names no seed. */
 #define CHS_RING_KEY_BYTES	"chsteer-ring-v1"
 
-/* What chs_ring_reference() gives; from selftests/unit/ring_model.py. */
+/*
+ * Digest that chs_ring_reference() must give; computed by
+ * selftests/unit/ring_model.py.
+ */
 #define CHS_RING_REFERENCE_DIGEST	0x8da42880bb448132ULL
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the routing tables say of an address; for checks and warnings only. */
+/* Look-up of an address in the routing tables, for checks and warnings only. */
 #include "route.h"
 
 #include "addr.h"

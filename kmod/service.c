@@ -273,7 +273,10 @@ static int build_endpoints(struct chs_service *svc)
 	return 0;
 }
 
-/* What only the direct modes have. */
+/*
+ * Build the parts of a version that only the direct modes have: next hops, flow
+ * table, arc states.
+ */
 static int build_direct(struct chs_service *svc,
 			const struct chs_service *prev)
 {

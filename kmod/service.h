@@ -88,7 +88,7 @@ struct chs_ring_ref {
  * @edit: the open transaction's note of this clone; NULL once published
  */
 struct chs_service {
-	/* What a packet reads. */
+	/* Read for every packet. */
 	union chs_addr addr;
 	const u16 *arcs;
 	struct chs_backend *backends;
@@ -112,7 +112,7 @@ struct chs_service {
 	struct chs_stats *stats;
 	struct chs_flows *flows;
 
-	/* What only the control plane reads. */
+	/* Read by the control plane only. */
 	bool seed_default;
 	bool timeout_set;
 	union chs_addr source;

@@ -90,10 +90,10 @@ void chs_settle_note(struct chs_net *cn, const struct chs_service *old,
 	rcu_read_lock();
 	next = next_time(new, now);
 	rcu_read_unlock();
-	/* What a change has made void goes at once; see walk(). */
+	/* Walk at once: the change may have made flows void; see walk(). */
 	if (chs_flows_count(new->flows) && old)
 		next = 0;
-	/* Nobody tells when the first flow of a table is remembered. */
+	/* No event fires when a flow table becomes non-empty, so poll. */
 	if (next < 0 && new->affinity == CHS_AFFINITY_FLOW)
 		next = interval(new);
 	if (next >= 0)

@@ -80,7 +80,9 @@ static int index_reserve(struct chs_index **index, u32 n)
 	return 0;
 }
 
-/* Where @svc itself is, or the empty slot at which a search for it ends. */
+/*
+ * Position of @svc itself, or of the empty bucket that ends the search for it.
+ */
 static u32 index_at(const struct chs_index *index, u32 hash,
 		    const struct chs_service *svc)
 {

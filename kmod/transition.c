@@ -86,7 +86,7 @@ static u16 shift_arc(const struct shift *shift, u32 at, u32 *since)
 	*since = arc.since;
 	if (arc.former != CHS_RING_NONE)
 		return arc.former;
-	/* What was remembered in it may be alive. */
+	/* Flows remembered in the arc may be alive: keep it closing. */
 	return code == CHS_ARC_CODE_SETTLED ? code : CHS_ARC_CODE_CLOSING;
 }
 

@@ -83,7 +83,7 @@ static void push_v4(struct sk_buff *skb, struct dst_entry *dst, __be32 daddr,
 	ip->protocol = proto;
 	ip->saddr = saddr;
 	ip->daddr = daddr;
-	/* What is never fragmented needs none: RFC 6864, 4.1. */
+	/* An atomic datagram (DF) needs no identification: RFC 6864, 4.1. */
 	if (df)
 		ip->id = 0;
 	else
@@ -143,7 +143,10 @@ int chs_tunnel_push(struct sk_buff *skb, const struct chs_service *svc,
 	tos = v6 ? ipv6_get_dsfield(ipv6_hdr(skb)) :
 		   ipv4_get_dsfield(ip_hdr(skb));
 	tos = INET_ECN_encapsulate(tos, tos);
-	/* Who sends IPv6 need not hear of less than the least MTU: RFC 4213. */
+	/*
+	 * A sender of IPv6 need not obey an MTU below 1280: fragment the outer
+	 * packet instead (RFC 4213, 3.2).
+	 */
 	df = fits && chs_tunnel_has_df(skb, v6) && (!v6 || skb->len > IPV6_MIN_MTU);
 
 	gso_type = outer_v4 ? SKB_GSO_IPXIP4 : SKB_GSO_IPXIP6;
@@ -164,7 +167,10 @@ int chs_tunnel_push(struct sk_buff *skb, const struct chs_service *svc,
 			tos, df);
 	else
 		push_v6(skb, hop->dst, daddr, &hop->source, proto, tos, hash);
-	/* What may be fragmented was decided by the inner packet. */
+	/*
+	 * The DF bit was derived from the inner packet above; ip_fragment()
+	 * must not judge again.
+	 */
 	skb->ignore_df = 1;
 	return 0;
 }

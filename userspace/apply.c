@@ -71,7 +71,10 @@ static int note_service(struct reading *reading, const char *name)
 	return tsearch(node->text, &reading->services, by_name) ? CTL_OK : no_memory();
 }
 
-/* What the file does not name will go, and its backends with it. */
+/*
+ * "apply" deletes services that the file does not name, so a backend needs its
+ * service in the file.
+ */
 static int need_service(const struct reading *reading, const char *name)
 {
 	if (tfind(name, &reading->services, by_name))

@@ -267,7 +267,10 @@ static void show_traffic(const struct ctl_backend *be)
 		      be->idle);
 }
 
-/* What keeps packets from a backend, NULL if nothing does as far as is known. */
+/*
+ * Name of the obstacle that keeps packets from a backend; NULL if none is
+ * known.
+ */
 static const char *obstacle_text(const struct ctl_backend *be)
 {
 	return be->obstacle == CHS_OBSTACLE_NONE ? NULL : ctl_choice_name(obstacles, be->obstacle);

@@ -9,7 +9,7 @@
 #include "err.h"
 #include "predict.h"
 
-/* What a pair of owners is sorted by; nobody comes last. */
+/* Sort key of a pair of owners; CHS_RING_NONE sorts last. */
 #define PAIR(from, to)	((uint32_t)(from) << 16 | (to))
 
 static int no_memory(void)

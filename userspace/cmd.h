@@ -50,7 +50,7 @@ struct ctl_args {
 	bool txn;
 };
 
-/* What the first arguments are, for completion. */
+/* Kind of the first arguments, for completion. */
 enum ctl_first {
 	CTL_FIRST_OTHER,
 	/* An existing service. */

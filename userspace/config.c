@@ -45,7 +45,10 @@ static int add_service(struct ctl_snap *snap, struct ctl_args *args)
 static int add_backend(struct ctl_snap *snap, const struct ctl_service *svc,
 		       struct ctl_backend be)
 {
-	/* Where every port is served the packet's own is kept. */
+	/*
+	 * A service of all ports keeps the packet's port; any other gives its
+	 * own.
+	 */
 	if (be.ep.kind == CTL_PORT_NONE && svc->ep.kind == CTL_PORT_ONE) {
 		be.ep.kind = CTL_PORT_ONE;
 		be.ep.port = svc->ep.port;
@@ -107,7 +110,7 @@ static int cmp_identity(const struct ctl_backend *a, const struct ctl_backend *b
 	return chs_ring_id_cmp(&id_a, &id_b);
 }
 
-/* Of two that are the same the one of the earlier line comes first. */
+/* Order by identity, then by line. */
 static int by_identity(const void *a, const void *b)
 {
 	const struct ctl_backend *x = a, *y = b;

@@ -73,15 +73,15 @@ static const struct {
 static struct {
 	int code;
 	char text[ERR_TEXT_MAX];
-	/* Where the error was found, fixed when it was recorded. */
+	/* Position in a file, fixed when the error was recorded. */
 	const char *file;
 	unsigned long line;
 } err;
 
-/* What is recorded stays, whatever else goes wrong. */
+/* While set, later errors do not replace the recorded one. */
 static bool err_held;
 
-/* Where whatever is recorded next belongs. */
+/* Position in a file that the next error is recorded with. */
 static const char *where_file;
 static unsigned long where_line;
 
@@ -108,7 +108,10 @@ const char *ctl_err_name(int code)
 	return number;
 }
 
-/* What users typed is quoted in messages; it must not drive their terminal. */
+/*
+ * Replace control characters: messages quote user input, which must not drive
+ * the terminal.
+ */
 static void make_printable(char *text)
 {
 	for (; *text; text++) {

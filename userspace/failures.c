@@ -81,7 +81,7 @@ const struct ctl_keyword ctl_failures_keywords[] = {
 	{}
 };
 
-/* What it has over what it is meant for: its part of all weights. */
+/* Arcs owned over the fair share, arcs * weight / total weight. */
 static double overload(const struct inquiry *inq, uint32_t which, uint32_t arcs)
 {
 	return (double)arcs / inq->nodes->conf.slots * inq->total /
@@ -277,7 +277,7 @@ static int inquire(const char *service, const struct ctl_nodes *nodes,
 	for (i = 0; i < nodes->n; i++)
 		total += nodes->nodes[i].weight;
 
-	/* Where none survives there is nothing to tell. */
+	/* Leave at least one survivor. */
 	for (n = 0; !ret && n < FAILED_MAX && n + 1 < nodes->n; n++) {
 		inqs[n] = (struct inquiry){
 			.nodes = nodes,

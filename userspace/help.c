@@ -69,7 +69,7 @@ static void help_command(const struct ctl_cmd *cmd)
 		print_keywords(cmd);
 }
 
-/* What an object that is a command of its own has beside that. */
+/* List the verbs of an object that is also a command. */
 static void help_verbs(const char *object)
 {
 	const struct ctl_cmd *cmd;
@@ -82,7 +82,7 @@ static void help_verbs(const char *object)
 	}
 }
 
-/* Of one object, or of all with NULL. */
+/* List the commands of @object, or of all objects if NULL. */
 static bool help_list(const char *object)
 {
 	const struct ctl_cmd *cmd;

@@ -26,7 +26,7 @@ struct options {
 
 const struct ctl_keyword ctl_lookup_keywords[] = {
 	{
-		/* Of the request; no attribute has this number. */
+		/* Flag of the request, not an attribute. */
 		.name = "established", .kind = CTL_KW_FLAG, .attr = ESTABLISHED,
 		.usage = "", .help = "the packet belongs to a flow already running",
 	}, {

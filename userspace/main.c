@@ -160,7 +160,7 @@ static int report(int ret)
 	ctl_err_hold(false);
 	if (!ret)
 		ret = written;
-	/* Of what was refused nothing is in force that could be warned of. */
+	/* Drop the warnings of a refused command: nothing of it is in force. */
 	if (ret) {
 		ctl_warn_clear();
 		ctl_err_print();

@@ -19,10 +19,16 @@
 /* Last: its types stand in for the kernel's. */
 #include "measure.h"
 
-/* Of schemes without a table: for shares, and for what moves, over all turns. */
+/*
+ * Numbers of keys for schemes without a table: for shares; for moves, over all
+ * turns.
+ */
 #define SHARE_KEYS	(1U << 20)
 #define TURN_KEYS	(1U << 23)
-/* Where a key takes a step a backend: steps in all, some tenths of a second. */
+/*
+ * Bound on steps of a scheme that takes one per backend and key: some tenths of
+ * a second.
+ */
 #define STEPS		(1U << 26)
 #define KEYS_MIN	(1U << 12)
 
@@ -214,7 +220,7 @@ static void count_moved(const struct trial *trial, uint32_t which, uint32_t n,
 
 	for (i = 0; i < n; i++) {
 		now = after[i];
-		/* Those behind one that has gone have moved up in the list. */
+		/* Backends behind the removed one have moved up by one. */
 		if (removed && now >= which && now != CHS_RING_NONE)
 			now++;
 		figures->moved += before[i] != now;

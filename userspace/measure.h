@@ -10,7 +10,7 @@
 #include "nodes.h"
 #include "scheme.h"
 
-/* What happens to the backends. */
+/* Event that a scheme is measured under. */
 enum ctl_event {
 	/* One of them goes. */
 	CTL_EVENT_REMOVE,
@@ -20,7 +20,7 @@ enum ctl_event {
 	CTL_EVENT_WEIGHT,
 };
 
-/* Of more backends than that not each has its turn. */
+/* With more backends than this, only as many of them take a turn. */
 #define CTL_TURNS_MAX	100
 
 /**

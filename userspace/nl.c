@@ -112,7 +112,10 @@ static int refuse(const struct exchange *x, unsigned int index, int code, struct
 	const char *text = ext_ack_text(tb);
 	char attr[128] = "";
 
-	/* What the core refuses by policy it does not name. */
+	/*
+	 * The netlink core names no attribute when a policy refuses it: name it
+	 * by its offset.
+	 */
 	if (text && tb[NLMSGERR_ATTR_OFFS] && nla_len(tb[NLMSGERR_ATTR_OFFS]) >= 4 &&
 	    ctl_attr_is_core_text(text))
 		ctl_attr_describe(request_at(x, index), nla_get_u32(tb[NLMSGERR_ATTR_OFFS]),
@@ -174,7 +177,7 @@ static void on_done(struct exchange *x, struct nlmsghdr *nlh)
 
 static void on_message(struct exchange *x, struct nlmsghdr *nlh)
 {
-	/* What is left of an exchange given up. */
+	/* Late answers to an exchange that was given up. */
 	if (nlh->nlmsg_seq - x->seq >= x->count)
 		return;
 

@@ -18,7 +18,7 @@
 
 #define DEPTH_MAX	8
 #define COLUMNS_MAX	32
-/* What is left for a bar behind a line of numbers, and what is useful. */
+/* Columns that numbers take before a bar; shortest and longest useful bar. */
 #define NUMBERS_WIDTH	88
 #define BAR_MIN		16
 #define BAR_MAX		48
@@ -275,7 +275,7 @@ static void json_break(void)
 		printf("\n%*s", 4 * out.depth, "");
 }
 
-/* What goes before any value: comma, line break, key. */
+/* Write the comma, line break and key before a value. */
 static void json_lead(const char *key)
 {
 	enum ctl_out_kind kind;

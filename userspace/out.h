@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What is opened, in JSON and in text. */
+/* Kind of a container: its brackets in JSON, its form in text. */
 enum ctl_out_kind {
 	/* [ ]; nothing */
 	CTL_OUT_LIST,
@@ -26,7 +26,7 @@ enum ctl_out_kind {
 	CTL_OUT_GROUP,
 };
 
-/* Where and how a value appears. */
+/* Output formats that a value appears in, and its form there. */
 enum ctl_out_as {
 	CTL_OUT_ANY,
 	/* In text without its label. */

@@ -246,7 +246,7 @@ static int parse_port(const char *word, const char *text, size_t len, uint16_t *
 	return ret;
 }
 
-/* What stands behind the colon. */
+/* Parse the port or range after the colon. */
 static int parse_ports(const char *word, const char *text, struct ctl_endpoint *ep)
 {
 	const char *dash = strchr(text, '-');

@@ -24,7 +24,7 @@ struct ctl_addr {
 	uint8_t b[16];
 };
 
-/* What stands behind the address of an endpoint. */
+/* Form of the port part of an endpoint. */
 enum ctl_port {
 	CTL_PORT_NONE,
 	CTL_PORT_ONE,

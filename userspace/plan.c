@@ -58,7 +58,10 @@ static int none_if_missing(const struct plan *plan, int ret)
 	return CTL_OK;
 }
 
-/* What is in force comes first: if it changes, the transaction is void. */
+/*
+ * Read the state in force first: if it changes afterwards, the commit is
+ * refused.
+ */
 static int look(uint32_t id, void *arg)
 {
 	struct plan *plan = arg;

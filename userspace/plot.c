@@ -29,7 +29,7 @@
 #define ZOOM_COLUMNS	32
 #define ZOOM_CELL	15.5
 #define ZOOM_LEFT	480.0
-/* Of the upper part, down to the bars. */
+/* Height of the upper part, down to the bars. */
 #define TOP_HEIGHT	486.0
 /* Bars of one service; more of them nobody reads. */
 #define ROWS_MAX	200
@@ -182,7 +182,7 @@ static int make_rows(struct figure *fig)
 	return CTL_OK;
 }
 
-/* What is to be seen best comes first, then numbers decide. */
+/* Order by score, highest first, then by number. */
 static int by_score(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -199,7 +199,10 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Of too many backends those that stand out get bars, in their order. */
+/*
+ * With more than ROWS_MAX backends, keep those of the highest score, in their
+ * order.
+ */
 static void pick_rows(struct figure *fig)
 {
 	fig->n_shown = fig->n_rows;
@@ -226,7 +229,7 @@ static uint32_t owner(const struct figure *fig, bool before, uint32_t arc)
 
 static bool has_moved(const struct figure *fig, uint32_t arc)
 {
-	/* What is new had no owner before and takes nobody's flows. */
+	/* A new service has no arcs before, so none moves. */
 	return fig->change->before.svc &&
 	       (fig->change->rehashed || owner(fig, true, arc) != owner(fig, false, arc));
 }
@@ -407,7 +410,7 @@ static void draw_zoom(const struct figure *fig)
 	for (i = 0; i < ZOOM; i++)
 		draw_cell(fig, start + i, ZOOM_LEFT + i % ZOOM_COLUMNS * ZOOM_CELL,
 			  top + i / ZOOM_COLUMNS * step);
-	/* Where that is on the ring. */
+	/* Mark the enlarged sector on the ring. */
 	fputs("<path stroke=\"#000\" d=\"", fig->to);
 	ctl_svg_sector(fig->to, middle, (double[]){ inside - 12, inside - 3 },
 		       (double[]){ (double)start / fig->change->slots,
@@ -522,7 +525,7 @@ static void draw_bar(const struct figure *fig, uint32_t i)
 	write_share(fig, right + (is_plan(fig) ? 104 : 54), y, row);
 }
 
-/* What is left over, in one line. */
+/* Sum up the backends without a bar in one line. */
 static void write_others(const struct figure *fig)
 {
 	const uint32_t i = fig->n_shown, lines = bar_lines(fig);

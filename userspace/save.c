@@ -100,7 +100,10 @@ static bool is_default(const struct ctl_service *svc, unsigned int attr)
 	}
 }
 
-/* What makes the ring is always said; the rest where it is not the default. */
+/*
+ * Options that shape the ring are always saved, others unless they have their
+ * default.
+ */
 static bool is_saved(const struct ctl_service *svc, unsigned int attr)
 {
 	switch (attr) {

@@ -106,7 +106,7 @@ static void modulo_steer(const void *state, const uint64_t *hashes, uint16_t *ow
 		owners[i] = modulo->n ? hashes[i] % modulo->n : CHS_RING_NONE;
 }
 
-/* Of the 2^64 hashes as many fall to each backend; so it is to be with fewer. */
+/* Use a multiple of the number of backends, so that each gets as many keys. */
 static uint32_t modulo_n_keys(const void *state, uint32_t most)
 {
 	const struct modulo *modulo = state;

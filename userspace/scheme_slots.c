@@ -29,7 +29,7 @@ static int compare_load(uint64_t a, uint32_t weight_a, uint64_t b, uint32_t weig
 	return x < y ? -1 : x > y;
 }
 
-/* Who is loaded least with one slot more. */
+/* Backend with the lowest load after one more slot. */
 static uint32_t receiver(const struct slots *slots, const uint32_t *owned)
 {
 	uint32_t i, best = 0;
@@ -42,7 +42,7 @@ static uint32_t receiver(const struct slots *slots, const uint32_t *owned)
 	return best;
 }
 
-/* Who is loaded most. */
+/* Backend with the highest load. */
 static uint32_t giver(const struct slots *slots, const uint32_t *owned)
 {
 	uint32_t i, most = 0;

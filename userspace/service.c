@@ -118,7 +118,7 @@ static void show_number(const struct ctl_service *svc, unsigned int attr, const 
 	ctl_out_maybe(CTL_OUT_ANY, key, svc->present & CTL_BIT(attr), value);
 }
 
-/* Of modes that keep flows themselves. */
+/* Options of the direct modes, which remember flows themselves. */
 static void show_affinity(const struct ctl_service *svc)
 {
 	ctl_out_str(CTL_OUT_ANY, "affinity", svc->present & CTL_BIT(CHS_A_SERVICE_AFFINITY) ?

@@ -95,7 +95,7 @@ static bool given(const struct options *opts, unsigned int opt)
 	return opts->present & CTL_BIT(opt);
 }
 
-/* What was said on the command line, in place of what a file says. */
+/* Options of the command line override those of the file. */
 static int set_conf(const struct options *opts, struct chs_ring_conf *conf)
 {
 	if (given(opts, OPT_POINTS))

@@ -102,7 +102,9 @@ static void abort_txn(uint32_t id)
 {
 	struct nl_msg *msg = txn_msg(CHS_CMD_TXN_ABORT, id);
 
-	/* What matters is why it is aborted. */
+	/*
+	 * Keep the error that caused the abort; failing to abort adds nothing.
+	 */
 	ctl_err_hold(true);
 	if (msg)
 		ctl_nl_do(msg, NULL, NULL);

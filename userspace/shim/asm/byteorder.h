@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the kernel calls without underscores. */
+/*
+ * Names of the kernel's for types and macros that the C library has with
+ * underscores.
+ */
 #ifndef CHS_SHIM_ASM_BYTEORDER_H
 #define CHS_SHIM_ASM_BYTEORDER_H
 
