@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which backend a packet goes to, and what of its flow is to be remembered.
+ * The affinity decision: the backend that a packet goes to, and the pin that its
+ * flow is to have afterwards.
  *
  * Pure: shared, unchanged, by the module and the model test. Nothing here knows
  * of packets, locks, clocks or memory: the caller says how things stand, and is

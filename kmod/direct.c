@@ -3,7 +3,7 @@
  * The direct modes, route, ipip and gue: one hook, after raw and before
  * conntrack, that takes a packet for one of their services and sends it on.
  *
- * What is for an address of theirs but for no service is the host's.
+ * A packet for an address of theirs but for no service is the host's.
  */
 #include "direct.h"
 

@@ -122,8 +122,8 @@ enum chsteer_obstacle chs_endpoint_judge(const struct chs_endpoint_key *key,
 					 struct net *net);
 
 /*
- * What dst_check() does for IPv4, which are two calls for two comparisons, unless
- * the route leads through IPsec.
+ * dst_check() of an IPv4 route, without its two indirect calls for two comparisons;
+ * those remain for a route through IPsec.
  */
 static inline bool chs_hop_valid_v4(const struct chs_hop *hop,
 				    const struct net *net)

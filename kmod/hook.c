@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When the hooks of a namespace are there.
+ * Registration of the netfilter hooks of a namespace.
  *
- * Of one namespace and family, while it has a service in mode nat:
+ * Hooks of one namespace and family, while it has a service in mode nat:
  *
  * ============  ======================  =====================================
  * before        before conntrack        forgets a connection that has ended, for

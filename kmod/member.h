@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What outlives the versions of a service of one of its backends: from when it
- * is added until it is deleted and the last flow that is on it is forgotten.
+ * Membership of a backend in a service: the state that outlives the versions of
+ * the service, from when the backend is added until it is deleted and the last
+ * flow that is on it is forgotten.
  */
 #ifndef CHS_MEMBER_H
 #define CHS_MEMBER_H

@@ -33,7 +33,7 @@ int chs_msg_fail(struct chs_msg *msg, int err, const struct nlattr *bad,
  * @msg: where
  * @fmt: lower case, no full stop
  *
- * What does not fit is left out whole.
+ * A warning that does not fit is left out whole.
  *
  * Context: any.
  */

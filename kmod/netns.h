@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a network namespace holds.
+ * State of a network namespace.
  *
  * Packets read @table, under RCU, and nothing else that changes. Everything
  * else belongs to the control plane, under @lock. The lock sleeps: rings are

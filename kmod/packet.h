@@ -50,7 +50,7 @@ enum chs_packet_kind {
  * @rst: ends one at once: TCP RST, SCTP ABORT
  * @echo: SCTP COOKIE ECHO, which only who sent the INIT can send
  *
- * Of an SCTP packet the first chunk is looked at.
+ * SCTP flags are those of the packet's first chunk.
  */
 struct chs_packet {
 	struct chs_tuple tuple;

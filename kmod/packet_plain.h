@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What most packets are, told at a glance: a whole TCP segment or UDP datagram
- * behind an IP header without options, all of the headers in the linear part.
+ * Parser of the fast path, for the kind that most packets are: a whole TCP segment
+ * or UDP datagram behind an IP header without options, all of the headers in the
+ * linear part.
  *
  * A second reading of the same bytes as packet.c's, which is for everything: what
  * is found plain here has the same struct chs_packet there. The unit tests and

@@ -494,8 +494,8 @@ static int balance_alloc(struct balance *balance, const struct chs_ring *ring)
 }
 
 /*
- * Of its fair share, slots * weight / all weights, a backend may own as many times
- * as the balance says, rounded down so that it holds; but at least the share, rounded
+ * Bound of a backend: its fair share, slots * weight / all weights, times the
+ * balance, rounded down so that the promise holds; but at least the share, rounded
  * up, so that there is room for every arc.
  */
 static void balance_init(struct balance *balance, const struct chs_ring *ring)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Services. A struct chs_service is one *version* of a service: once published
- * it never changes. Whoever changes a service clones it, changes the clone and
- * publishes a table that has the clone in its place (txn.c). So a packet sees
+ * it never changes. A change clones the service, edits the clone and publishes
+ * a table that has the clone in its place (txn.c). So a packet sees
  * options, backends and arcs that belong together, without a lock.
  *
- * What outlives a version is counted: the counters and, where no backend
- * changed, the ring.
+ * Objects that outlive a version are reference-counted: the counters and, where no
+ * backend changed, the ring.
  */
 #ifndef CHS_SERVICE_H
 #define CHS_SERVICE_H

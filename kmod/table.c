@@ -171,7 +171,7 @@ static u32 list_bound_of(const struct chs_list *list,
 }
 
 /*
- * Where @svc itself is, or the end. Services of a list have different keys, but
+ * Position of @svc itself, or the end. Services of a list have different keys, but
  * a removal must not rely on it: it would take another service's entry.
  */
 static u32 list_at(const struct chs_list *list, const struct chs_service *svc)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of a service: two rings compared, arc by arc.
+ * Effect of a change on a service: two rings compared, arc by arc.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -87,8 +87,8 @@ static int gather(struct ctl_change *change, uint32_t *pairs, uint32_t n)
 }
 
 /*
- * What an owner loses on the whole has to go, wherever to. Nobody is an owner
- * here too: what nobody owned can only come from there.
+ * Arcs that an owner loses on the whole have to move, to any other. "Nobody" counts
+ * as an owner here too: arcs without owner can only come from there.
  */
 static int count_unavoidable(struct ctl_change *change, const uint16_t *map)
 {

@@ -22,8 +22,8 @@
 /* Failures at once. */
 #define FAILED_MAX	2
 /*
- * Of more cases than all pairs of a hundred so many are tried, at equal distances:
- * with more backends each case takes longer, and differs less from the others.
+ * Number of cases tried, at equal distances, where there are more than all pairs of
+ * a hundred: with more backends each takes longer, and differs less from the others.
  */
 #define CASES_ALL	4950
 #define CASES_SOME	1000

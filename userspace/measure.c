@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a scheme does, measured by doing it: backends come, go or are weighed anew,
- * each in turn, and every key is steered before and after.
+ * Measurement of a scheme by trial: backends are added, removed or reweighted, each
+ * in turn, and every key is steered before and after.
  *
  * A scheme with a table has one key for each of its slots, so that its figures are
  * exact. One without has as many as time allows: among k keys the shares of n

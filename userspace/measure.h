@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a scheme does: how even it is, what a change moves, what it costs.
+ * Figures of a scheme: evenness, disruption by a change, cost.
  *
  * To be included last: ring.h has types that stand in for the kernel's.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a ring is built of, from services and backends as the tool holds them.
+ * Input of a ring build, from services and backends as the tool holds them.
  *
  * To be included last: ring.h has types that stand in for the kernel's.
  */

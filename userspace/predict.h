@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a change of a service moves, computed by the module's own ring.
+ * Arcs that a change of a service moves, computed by the module's own ring.
  */
 #ifndef CHCTL_PREDICT_H
 #define CHCTL_PREDICT_H

@@ -17,8 +17,8 @@
 
 #define BACKENDS_DEFAULT	100
 /*
- * Of backends made up. With few points it matters much which ones they are; the
- * first five of this port are about as uneven with one as five are in the mean.
+ * Port of made-up backends. With few points it matters much which ones they are;
+ * the first five of this port are about as uneven with one as five are in the mean.
  */
 #define PORT			443
 

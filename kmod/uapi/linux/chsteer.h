@@ -20,7 +20,7 @@ enum chsteer_mode {
 };
 
 /**
- * enum chsteer_flow_hash - What of a flow picks its arc.
+ * enum chsteer_flow_hash - Fields of a flow that are hashed to pick its arc.
  */
 enum chsteer_flow_hash {
 	CHS_FLOW_HASH_5TUPLE,
@@ -28,8 +28,7 @@ enum chsteer_flow_hash {
 };
 
 /**
- * enum chsteer_on_empty - What becomes of new flows while no backend can take
- *   them.
+ * enum chsteer_on_empty - Answer to new flows while no backend can take them.
  * @CHS_ON_EMPTY_REJECT: TCP reset, ICMP port unreachable for everything else.
  * @CHS_ON_EMPTY_DROP: Silently, but counted.
  * @CHS_ON_EMPTY_PASS: The packet is the host's.
@@ -41,7 +40,7 @@ enum chsteer_on_empty {
 };
 
 /**
- * enum chsteer_state - What a backend may be given.
+ * enum chsteer_state - Flows that a backend may be given.
  * @CHS_STATE_UP: New flows and those it has.
  * @CHS_STATE_DRAIN: Only those it has.
  * @CHS_STATE_DOWN: Nothing; its flows go to the next owner at once.
@@ -53,7 +52,7 @@ enum chsteer_state {
 };
 
 /**
- * enum chsteer_affinity - What keeps a flow on its backend when its arc
+ * enum chsteer_affinity - Memory that keeps a flow on its backend when its arc
  *   changes owner.
  * @CHS_AFFINITY_RING: Nothing; each packet goes to its arc's owner.
  * @CHS_AFFINITY_TRANSITION: The former owner, and what is remembered of flows,
